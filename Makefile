@@ -1,0 +1,47 @@
+# Two targets are the way in: `make demo` and `make test`. Everything they need they install.
+
+VENV := .venv/.complete
+PYTHON := .venv/bin/python
+LOCALCLUSTER = PYTHONPATH=cluster $(PYTHON) -m localcluster
+# Which cluster `cluster-up`, `cluster-down` and `cluster-status` are about.
+INSTANCE ?= dev
+CLUSTER ?= local
+export CLUSTER
+
+.PHONY: help demo test check unit cluster-test cluster-up cluster-down cluster-status lock clean
+
+help:  ## Show this help
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
+
+demo: $(VENV)  ## From nothing to finished campaigns on a real cluster
+	@PYTHONPATH=cluster $(PYTHON) cluster/demo.py
+
+test: check  ## Everything: lint, types, unit, chart and cluster tests on a cluster of their own
+	$(PYTHON) -m pytest
+
+check: $(VENV)  ## Lint and types
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	MYPYPATH=cluster .venv/bin/mypy -p localcluster
+
+unit: $(VENV)  ## Unit tests alone
+	$(PYTHON) -m pytest tests/unit
+
+cluster-up: $(VENV)  ## Start a cluster (INSTANCE=dev, CLUSTER=local|kind|current)
+	@$(LOCALCLUSTER) up --instance $(INSTANCE)
+
+cluster-down: $(VENV)  ## End it and delete its state
+	@$(LOCALCLUSTER) down --instance $(INSTANCE)
+
+cluster-status: $(VENV)  ## Say what runs
+	@$(LOCALCLUSTER) status --instance $(INSTANCE)
+
+lock: $(VENV)  ## Lock the development dependencies anew
+	tools/lock
+
+clean:  ## Remove what was built in this checkout (the cluster has its own `cluster-down`)
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+
+$(VENV): requirements-dev.lock pyproject.toml tools/venv
+	@tools/venv
