@@ -1,0 +1,5 @@
+"""`python -m localcluster`."""
+
+from localcluster.cli import main
+
+main()

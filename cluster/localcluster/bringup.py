@@ -1,0 +1,278 @@
+"""The order in which an instance is started and ended."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from localcluster import controlplane, image, kueue, kwok, process
+from localcluster.api import Api
+from localcluster.build import Built
+from localcluster.controlplane import Certificates
+from localcluster.debian import DebianTools
+from localcluster.errors import ClusterError
+from localcluster.instance import Instance
+from localcluster.kubectl import Kubectl
+from localcluster.node import CONTAINERD, KUBELET, NAMESPACE, Node
+from localcluster.progress import Progress
+from localcluster.spec import GPU, Mode, Spec
+from localcluster.supervisor import Component, Supervisor
+
+CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+CONTROLLERS = ("kueue", "kwok")
+REAL_NODE = (NAMESPACE, CONTAINERD, KUBELET)
+
+WAIT = 120.0
+"""Seconds for the cluster to show the effect of what was started."""
+
+
+def component_names(spec: Spec) -> tuple[str, ...]:
+    """The components of a cluster, in the order of their start."""
+    real_node = REAL_NODE if spec.mode is Mode.FULL else ()
+    return (*CONTROL_PLANE, *CONTROLLERS, *real_node)
+
+
+def supervisor_of(instance: Instance) -> Supervisor:
+    """The processes of an instance."""
+    return Supervisor(instance.directory, instance.run, instance.logs)
+
+
+def wait_until(what: str, condition: Callable[[], bool], timeout: float = WAIT) -> None:
+    """Ask until the condition holds; raises ClusterError after `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise ClusterError(f"{what}: not within {timeout:.0f} s")
+        time.sleep(0.1)
+
+
+@dataclass(frozen=True)
+class Bringup:
+    """Starts and ends one instance. `tools` is there for a cluster with a real node."""
+
+    instance: Instance
+    binaries: Mapping[str, Built]
+    tools: DebianTools | None
+    progress: Progress
+
+    @cached_property
+    def supervisor(self) -> Supervisor:
+        """Its processes."""
+        return supervisor_of(self.instance)
+
+    @cached_property
+    def certificates(self) -> Certificates:
+        """Its certificates, written at the first start."""
+        return controlplane.ensure_certificates(self.instance)
+
+    @cached_property
+    def kubectl(self) -> Kubectl:
+        """kubectl as its administrator."""
+        command = self.binaries["kubernetes"].binary("kubectl")
+        return Kubectl(command, self.instance.kubeconfig)
+
+    @cached_property
+    def api(self) -> Api:
+        """Its API, as its administrator."""
+        certificates = self.certificates
+        return Api(self.instance.url("apiserver"), certificates.ca.cert, certificates.admin)
+
+    @cached_property
+    def _launched(self) -> dict[str, float]:
+        """When each component that is not known to be ready was started, in monotonic seconds."""
+        return {}
+
+    @cached_property
+    def node(self) -> Node:
+        """The real node; raises ClusterError where there is none."""
+        if self.tools is None:
+            raise ClusterError("this cluster has no real node: it was started with `--mode kwok`")
+        kubernetes = self.binaries["kubernetes"]
+        return Node(self.instance, self.tools, kubernetes, self.supervisor)
+
+    def start(self) -> None:
+        """Start what does not run, each as soon as what it needs is ready; wait for all of it."""
+        for name in ("etcd", "kube-apiserver"):
+            self._launch(name)
+            if name == "kube-apiserver" and not self._is_done("kueue objects"):
+                _ = self._kueue_manifests  # The processor is free while the server starts.
+            self._settle(name)
+        others = component_names(self.instance.spec)[2:]
+        for name in others:
+            self._launch(name)
+            if name in (NAMESPACE, CONTAINERD):
+                self._settle(name)
+        for name in others:
+            self._settle(name)
+        nodes = self.instance.spec.kwok_nodes
+        if nodes:
+            with self.progress.step(f"{len(nodes)} kwok nodes"):
+                kwok.apply_nodes(self.kubectl, nodes)
+                self.wait_for_nodes([node.name for node in nodes])
+
+    def start_component(self, name: str) -> None:
+        """Start one component if it does not run, and wait until it is ready."""
+        self._launch(name)
+        self._settle(name)
+
+    def _launch(self, name: str) -> None:
+        """Start one component unless it runs as it should, after what has to be there before it."""
+        if name == "kueue":
+            self._once("kueue objects", self._apply_before_kueue)
+            kueue.prepare(self.instance, self.certificates)
+        elif name == "kwok":
+            self._once("kwok objects", self._apply_before_kwok)
+        elif name == NAMESPACE and self.supervisor.running(NAMESPACE) is None:
+            self.node.prepare()
+        elif name == KUBELET:
+            controlplane.ensure_node_kubeconfig(
+                self.instance, self.certificates, self.instance.spec.real_node.name
+            )
+        component = self._component(name)
+        if not self.supervisor.is_current(component):
+            self._launched[name] = time.monotonic()
+            self.supervisor.start(component)
+
+    def _settle(self, name: str) -> None:
+        """Wait until a component is ready, and do what follows on that."""
+        self.supervisor.wait(self._component(name))
+        if name in self._launched:
+            self.progress.done(name, since=self._launched.pop(name))
+        if name == "kube-controller-manager":
+            path = "/api/v1/namespaces/default/serviceaccounts/default"
+            wait_until("the default service account", lambda: self.api.get(path) is not None)
+        elif name == "kueue":
+            self._once("kueue webhooks", self._apply_after_kueue)
+            path = "/apis/visibility.kueue.x-k8s.io/v1beta2"
+            wait_until("Kueue's visibility API", lambda: self._answers(path))
+        elif name == CONTAINERD:
+            self._import_images()
+        elif name == KUBELET:
+            self._settle_node()
+
+    def stop(self) -> None:
+        """End every process, and take away what the real node has outside the state directory."""
+        if self.instance.spec.mode is Mode.FULL:
+            with self.progress.step("ending the real node and its containers"):
+                self.node.remove()
+        with self.progress.step("ending the control plane"):
+            for name in reversed((*CONTROL_PLANE, *CONTROLLERS)):
+                self.supervisor.stop(name)
+            process.kill(process.marked_with(self.instance.directory))
+
+    def wait_for_nodes(self, names: Iterable[str]) -> None:
+        """Wait until these nodes are ready."""
+        wanted = set(names)
+        wait_until(
+            f"nodes ready: {', '.join(sorted(wanted))}",
+            lambda: wanted <= {name for name, ready in self.nodes().items() if ready},
+        )
+
+    def nodes(self) -> dict[str, bool]:
+        """Each node, and whether it is ready."""
+        listed = self.api.get("/api/v1/nodes")["items"]
+        return {item["metadata"]["name"]: _is_ready(item) for item in listed}
+
+    def _component(self, name: str) -> Component:
+        instance, certificates = self.instance, self.certificates
+        kubernetes = self.binaries["kubernetes"]
+        make: dict[str, Callable[[], Component]] = {
+            "etcd": lambda: controlplane.etcd(instance, certificates, self.binaries["etcd"]),
+            "kube-apiserver": lambda: controlplane.apiserver(instance, certificates, kubernetes),
+            "kube-controller-manager": lambda: controlplane.controller_manager(
+                instance, certificates, kubernetes
+            ),
+            "kube-scheduler": lambda: controlplane.scheduler(instance, kubernetes),
+            "kueue": lambda: kueue.kueue(instance, self.binaries["kueue"]),
+            "kwok": lambda: kwok.kwok(instance, self.binaries["kwok"]),
+            NAMESPACE: lambda: self.node.namespace(),
+            CONTAINERD: lambda: self.node.containerd(self._images()[2]),
+            KUBELET: lambda: self.node.kubelet(certificates),
+        }
+        return make[name]()
+
+    @cached_property
+    def _kueue_manifests(self) -> kueue.Manifests:
+        documents = self.kubectl.kustomize(self.binaries["kueue"].path / "config/default")
+        return kueue.rewrite(
+            [document for document in YAML(typ="safe").load_all(documents) if document],
+            webhook_url=self.instance.url("kueue-webhook"),
+            ca_bundle=self.certificates.webhook_ca.cert.read_bytes(),
+            visibility_port=self.instance.ports["kueue-visibility"],
+        )
+
+    def _apply_before_kueue(self) -> None:
+        before = [*self._kueue_manifests.before, kueue.webhook_secret(self.certificates)]
+        self.kubectl.apply(before)
+        self.kubectl.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+
+    def _apply_after_kueue(self) -> None:
+        self.kubectl.apply(self._kueue_manifests.after)
+
+    def _apply_before_kwok(self) -> None:
+        self.kubectl.apply(kwok.manifests(self.binaries["kwok"], kwok.DEFINITIONS))
+        self.kubectl.run("wait", "--for=condition=Established", "crd/stages.kwok.x-k8s.io")
+        self.kubectl.apply(kwok.manifests(self.binaries["kwok"], kwok.STAGES))
+
+    def _images(self) -> tuple[bytes, image.Image, image.Image]:
+        return image.busybox_archive(self.node.tools)
+
+    def _import_images(self) -> None:
+        content, busybox, sandbox = self._images()
+        if self.node.has_image(busybox) and self.node.has_image(sandbox):
+            return
+        with self.progress.step(f"image {busybox.references[0]}"):
+            archive = self.instance.directory / "busybox.tar"
+            archive.write_bytes(content)
+            self.node.import_archive(archive)
+
+    def _settle_node(self) -> None:
+        """Wait for the real node, and give it the labels and GPUs of the spec."""
+        wanted = self.instance.spec.real_node
+        path = f"/api/v1/nodes/{wanted.name}"
+        wait_until(f"node {wanted.name} ready", lambda: _is_ready(self.api.get(path) or {}))
+        found = self.api.get(path)
+        if any(found["metadata"]["labels"].get(k) != v for k, v in wanted.labels.items()):
+            labels = [f"{key}={value}" for key, value in wanted.labels.items()]
+            self.kubectl.run("label", "--overwrite", "node", wanted.name, *labels)
+        if found["status"]["capacity"].get(GPU, "0") != str(wanted.gpus):
+            count = {GPU: str(wanted.gpus)}
+            patch = {"status": {"capacity": count, "allocatable": count}}
+            self.kubectl.run(
+                "patch", "node", wanted.name, "--subresource=status", f"--patch={json.dumps(patch)}"
+            )
+
+    def _answers(self, path: str) -> bool:
+        try:
+            return self.api.get(path) is not None
+        except ClusterError:
+            return False
+
+    def _once(self, what: str, action: Callable[[], None]) -> None:
+        """Do it, unless it was done with the same binaries for what etcd holds."""
+        if not self._is_done(what):
+            with self.progress.step(what):
+                action()
+            self._mark(what).write_text(self._mark_text())
+
+    def _is_done(self, what: str) -> bool:
+        mark = self._mark(what)
+        return mark.exists() and mark.read_text() == self._mark_text()
+
+    def _mark(self, what: str) -> Path:
+        return self.instance.run / f"{what.replace(' ', '-')}.applied"
+
+    def _mark_text(self) -> str:
+        return "\n".join(str(self.binaries[name].path) for name in CONTROLLERS)
+
+
+def _is_ready(node: Mapping[str, Any]) -> bool:
+    conditions = node.get("status", {}).get("conditions", [])
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)

@@ -1,0 +1,174 @@
+"""One instance on disk: what it was given at its first start, and where its files are."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from localcluster import network
+from localcluster.paths import instance_id, state_dir, state_root
+from localcluster.spec import Spec, spec_from_json, spec_to_json
+
+PORT_NAMES = (
+    "etcd",
+    "etcd-peer",
+    "etcd-health",
+    "apiserver",
+    "controller-manager",
+    "scheduler",
+    "kueue-webhook",
+    "kueue-health",
+    "kueue-visibility",
+    "kwok",
+)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """`ports` are on 127.0.0.1; `subnet` is the third byte of the real node's 198.18.N.0/24."""
+
+    id: str
+    directory: Path
+    ports: dict[str, int]
+    subnet: int
+    spec: Spec
+
+    def url(self, port_name: str, scheme: str = "https") -> str:
+        """The address of a component on this machine."""
+        return f"{scheme}://127.0.0.1:{self.ports[port_name]}"
+
+    @property
+    def pki(self) -> Path:
+        """Keys, certificates and the kubeconfigs made of them."""
+        return self.directory / "pki"
+
+    @property
+    def etc(self) -> Path:
+        """The components' configuration files."""
+        return self.directory / "etc"
+
+    @property
+    def logs(self) -> Path:
+        """One log a component."""
+        return self.directory / "logs"
+
+    @property
+    def run(self) -> Path:
+        """One process record a component."""
+        return self.directory / "run"
+
+    @property
+    def node(self) -> Path:
+        """What the real node sees at the usual places of the file system."""
+        return self.directory / "node"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig."""
+        return self.directory / "kubeconfig"
+
+    @property
+    def audit_log(self) -> Path:
+        """The API server's audit log, a JSON value a line."""
+        return self.directory / "audit" / "audit.log"
+
+    @property
+    def cgroup(self) -> str:
+        """The name of the control group under which the real node's pods run."""
+        return f"gitops-campaigns-{self.id}"
+
+    @property
+    def node_address(self) -> str:
+        """The IP address of the real node."""
+        return network.node_address(self.subnet)
+
+    def save(self) -> None:
+        """Write the state file, all or nothing."""
+        for directory in (self.directory, self.pki, self.etc, self.logs, self.run):
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.audit_log.parent).mkdir(exist_ok=True)
+        state = {"ports": self.ports, "subnet": self.subnet, "spec": spec_to_json(self.spec)}
+        temporary = _state_file(self.directory).with_suffix(".new")
+        temporary.write_text(json.dumps(state, indent=2) + "\n")
+        temporary.rename(_state_file(self.directory))
+
+    def with_spec(self, spec: Spec) -> Instance:
+        """The same instance, asked for something else."""
+        return replace(self, spec=spec)
+
+    def remove(self) -> None:
+        """Delete everything it has on disk."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def load(name: str) -> Instance | None:
+    """The instance with this name, or None where there is none."""
+    directory = state_dir(name)
+    state = _read_state(directory)
+    if state is None:
+        return None
+    return Instance(
+        id=instance_id(name),
+        directory=directory,
+        ports=state["ports"],
+        subnet=state["subnet"],
+        spec=spec_from_json(state["spec"]),
+    )
+
+
+def create(name: str, spec: Spec) -> Instance:
+    """A new instance, with ports and a subnet that no other instance of this user has."""
+    state_root().mkdir(parents=True, exist_ok=True)
+    with _locked(state_root() / ".instances.lock"):
+        others = [state for path in state_root().iterdir() if (state := _read_state(path))]
+        instance = Instance(
+            id=instance_id(name),
+            directory=state_dir(name),
+            ports=network.choose_ports(
+                PORT_NAMES,
+                instance_id(name),
+                {port for other in others for port in other["ports"].values()},
+                network.port_is_free,
+            ),
+            subnet=network.choose_subnet(
+                instance_id(name),
+                {other["subnet"] for other in others},
+                lambda subnet: not network.has_address(network.node_address(subnet)),
+            ),
+            spec=spec,
+        )
+        instance.save()
+    return instance
+
+
+@contextmanager
+def locked(name: str) -> Iterator[None]:
+    """Hold an instance, so that two commands do not start and stop it at once."""
+    state_root().mkdir(parents=True, exist_ok=True)
+    with _locked(state_root() / f".{instance_id(name)}.lock"):
+        yield
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _state_file(directory: Path) -> Path:
+    return directory / "instance.json"
+
+
+def _read_state(directory: Path) -> dict[str, Any] | None:
+    try:
+        state: dict[str, Any] = json.loads(_state_file(directory).read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return state
