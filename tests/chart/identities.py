@@ -1,0 +1,59 @@
+"""What each identity may do, as a person would review it: the tests compare chart and cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+KUEUE = "kueue.x-k8s.io"
+
+Permission = tuple[str, str, str, str]
+
+
+def _expand(table: Iterable[tuple[str, str, str, str]]) -> set[Permission]:
+    return {
+        (group, resource, name, verb)
+        for group, resource, name, verbs in table
+        for verb in verbs.split()
+    }
+
+
+def apply_in_namespace(queue: str) -> set[Permission]:
+    """The Role of `apply`."""
+    return _expand(
+        [
+            ("batch", "jobs", "*", "get list watch create patch delete"),
+            ("", "configmaps", "*", "get list create patch delete"),
+            ("", "pods", "*", "get list watch"),
+            (KUEUE, "workloads", "*", "get list watch patch"),
+            (KUEUE, "localqueues", queue, "get"),
+            ("coordination.k8s.io", "leases", "*", "create"),
+            ("coordination.k8s.io", "leases", "campaigns-apply", "get update patch"),
+        ]
+    )
+
+
+def viewer_in_namespace(queue: str) -> set[Permission]:
+    """The Role of `viewer`."""
+    return _expand(
+        [
+            ("batch", "jobs", "*", "get list watch"),
+            ("", "configmaps", "*", "get list watch"),
+            ("", "pods", "*", "get list watch"),
+            (KUEUE, "workloads", "*", "get list watch"),
+            (KUEUE, "localqueues", queue, "get"),
+            ("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", queue, "get"),
+        ]
+    )
+
+
+def in_cluster(
+    cluster_queue: str, flavors: Iterable[str], priority_classes: Iterable[str] = ()
+) -> set[Permission]:
+    """The ClusterRole of either."""
+    return _expand(
+        [
+            (KUEUE, "clusterqueues", cluster_queue, "get"),
+            *((KUEUE, "resourceflavors", name, "get") for name in flavors),
+            *((KUEUE, "workloadpriorityclasses", name, "get") for name in priority_classes),
+        ]
+    )
