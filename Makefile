@@ -24,11 +24,12 @@ check: $(VENV)  ## Lint and types
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	MYPYPATH=cluster .venv/bin/mypy -p localcluster
+	MYPYPATH=cluster:tests .venv/bin/mypy --explicit-package-bases tests cluster/demo.py
 
 unit: $(VENV)  ## Unit tests alone
 	$(PYTHON) -m pytest tests/unit
 
-cluster-up: $(VENV)  ## Start a cluster (INSTANCE=dev, CLUSTER=local|kind|current)
+cluster-up: $(VENV)  ## Start a cluster (INSTANCE=dev, CLUSTER=local|kind|current, CLUSTER_MODE=full|kwok)
 	@$(LOCALCLUSTER) up --instance $(INSTANCE)
 
 cluster-down: $(VENV)  ## End it and delete its state

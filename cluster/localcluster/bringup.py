@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,14 @@ from localcluster.instance import Instance
 from localcluster.kubectl import Kubectl
 from localcluster.node import CONTAINERD, KUBELET, NAMESPACE, Node
 from localcluster.progress import Progress
-from localcluster.spec import GPU, Mode, Spec
+from localcluster.spec import GPU, KwokNode, Mode, Spec
 from localcluster.supervisor import Component, Supervisor
 
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 CONTROLLERS = ("kueue", "kwok")
 REAL_NODE = (NAMESPACE, CONTAINERD, KUBELET)
+
+API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 
 WAIT = 120.0
 """Seconds for the cluster to show the effect of what was started."""
@@ -36,7 +37,8 @@ WAIT = 120.0
 def component_names(spec: Spec) -> tuple[str, ...]:
     """The components of a cluster, in the order of their start."""
     real_node = REAL_NODE if spec.mode is Mode.FULL else ()
-    return (*CONTROL_PLANE, *CONTROLLERS, *real_node)
+    # The node before the controllers: it starts while their objects are applied.
+    return (*CONTROL_PLANE, *real_node, *CONTROLLERS)
 
 
 def supervisor_of(instance: Instance) -> Supervisor:
@@ -45,22 +47,40 @@ def supervisor_of(instance: Instance) -> Supervisor:
 
 
 def wait_until(what: str, condition: Callable[[], bool], timeout: float = WAIT) -> None:
-    """Ask until the condition holds; raises ClusterError after `timeout` seconds."""
+    """Ask until the condition holds; raises ClusterError after `timeout` seconds.
+
+    A question that fails is asked again: a server that has just started refuses some.
+    """
     deadline = time.monotonic() + timeout
-    while not condition():
+    while True:
+        try:
+            reason = ""
+            if condition():
+                return
+        except ClusterError as error:
+            reason = f": {error}"
         if time.monotonic() > deadline:
-            raise ClusterError(f"{what}: not within {timeout:.0f} s")
+            raise ClusterError(f"{what}: not within {timeout:.0f} s{reason}")
         time.sleep(0.1)
 
 
 @dataclass(frozen=True)
 class Bringup:
-    """Starts and ends one instance. `tools` is there for a cluster with a real node."""
+    """Starts and ends one instance.
+
+    `build` and `fetch_tools` are called when something needs what they give: an instance can be
+    looked at and ended without them.
+    """
 
     instance: Instance
-    binaries: Mapping[str, Built]
-    tools: DebianTools | None
+    build: Callable[[], Mapping[str, Built]]
+    fetch_tools: Callable[[], DebianTools]
     progress: Progress
+
+    @cached_property
+    def binaries(self) -> Mapping[str, Built]:
+        """What the components run."""
+        return self.build()
 
     @cached_property
     def supervisor(self) -> Supervisor:
@@ -92,10 +112,9 @@ class Bringup:
     @cached_property
     def node(self) -> Node:
         """The real node; raises ClusterError where there is none."""
-        if self.tools is None:
+        if self.instance.spec.mode is not Mode.FULL:
             raise ClusterError("this cluster has no real node: it was started with `--mode kwok`")
-        kubernetes = self.binaries["kubernetes"]
-        return Node(self.instance, self.tools, kubernetes, self.supervisor)
+        return Node(self.instance, self.fetch_tools(), self.supervisor)
 
     def start(self) -> None:
         """Start what does not run, each as soon as what it needs is ready; wait for all of it."""
@@ -114,8 +133,7 @@ class Bringup:
         nodes = self.instance.spec.kwok_nodes
         if nodes:
             with self.progress.step(f"{len(nodes)} kwok nodes"):
-                kwok.apply_nodes(self.kubectl, nodes)
-                self.wait_for_nodes([node.name for node in nodes])
+                self.apply_kwok_nodes(nodes)
 
     def start_component(self, name: str) -> None:
         """Start one component if it does not run, and wait until it is ready."""
@@ -150,8 +168,7 @@ class Bringup:
             wait_until("the default service account", lambda: self.api.get(path) is not None)
         elif name == "kueue":
             self._once("kueue webhooks", self._apply_after_kueue)
-            path = "/apis/visibility.kueue.x-k8s.io/v1beta2"
-            wait_until("Kueue's visibility API", lambda: self._answers(path))
+            wait_until("Kueue's visibility API", self._serves_visibility)
         elif name == CONTAINERD:
             self._import_images()
         elif name == KUBELET:
@@ -167,9 +184,17 @@ class Bringup:
                 self.supervisor.stop(name)
             process.kill(process.marked_with(self.instance.directory))
 
-    def wait_for_nodes(self, names: Iterable[str]) -> None:
-        """Wait until these nodes are ready."""
-        wanted = set(names)
+    def apply_kwok_nodes(self, nodes: Iterable[KwokNode]) -> None:
+        """Create or change fake nodes, and wait until they are ready."""
+        manifests = {node.name: kwok.node_manifest(node) for node in nodes}
+        self.api.apply(manifests.values())
+        # Of a node that was there before, its status is as it was.
+        for found in self.api.get("/api/v1/nodes")["items"]:
+            name = found["metadata"]["name"]
+            status = manifests.get(name, {}).get("status", {})
+            if status and status["capacity"].items() - found["status"]["capacity"].items():
+                self.api.merge(f"/api/v1/nodes/{name}/status", {"status": status})
+        wanted = set(manifests)
         wait_until(
             f"nodes ready: {', '.join(sorted(wanted))}",
             lambda: wanted <= {name for name, ready in self.nodes().items() if ready},
@@ -178,7 +203,7 @@ class Bringup:
     def nodes(self) -> dict[str, bool]:
         """Each node, and whether it is ready."""
         listed = self.api.get("/api/v1/nodes")["items"]
-        return {item["metadata"]["name"]: _is_ready(item) for item in listed}
+        return {item["metadata"]["name"]: has_condition(item, "Ready") for item in listed}
 
     def _component(self, name: str) -> Component:
         instance, certificates = self.instance, self.certificates
@@ -194,7 +219,7 @@ class Bringup:
             "kwok": lambda: kwok.kwok(instance, self.binaries["kwok"]),
             NAMESPACE: lambda: self.node.namespace(),
             CONTAINERD: lambda: self.node.containerd(self._images()[2]),
-            KUBELET: lambda: self.node.kubelet(certificates),
+            KUBELET: lambda: self.node.kubelet(kubernetes, certificates),
         }
         return make[name]()
 
@@ -210,16 +235,27 @@ class Bringup:
 
     def _apply_before_kueue(self) -> None:
         before = [*self._kueue_manifests.before, kueue.webhook_secret(self.certificates)]
-        self.kubectl.apply(before)
-        self.kubectl.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+        self.api.apply(before)
+        self._wait_for_definitions(before)
 
     def _apply_after_kueue(self) -> None:
-        self.kubectl.apply(self._kueue_manifests.after)
+        self.api.apply(self._kueue_manifests.after)
 
     def _apply_before_kwok(self) -> None:
-        self.kubectl.apply(kwok.manifests(self.binaries["kwok"], kwok.DEFINITIONS))
-        self.kubectl.run("wait", "--for=condition=Established", "crd/stages.kwok.x-k8s.io")
-        self.kubectl.apply(kwok.manifests(self.binaries["kwok"], kwok.STAGES))
+        definitions = kwok.manifests(self.binaries["kwok"], kwok.DEFINITIONS)
+        self.api.apply(definitions)
+        self._wait_for_definitions(definitions)
+        self.api.apply(kwok.manifests(self.binaries["kwok"], kwok.STAGES))
+
+    def _wait_for_definitions(self, objects: Iterable[Mapping[str, Any]]) -> None:
+        for item in objects:
+            if item["kind"] == "CustomResourceDefinition":
+                name = item["metadata"]["name"]
+                path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
+                wait_until(f"{name} served", partial(self._has, path, "Established"))
+
+    def _has(self, path: str, condition: str) -> bool:
+        return has_condition(self.api.get(path) or {}, condition)
 
     def _images(self) -> tuple[bytes, image.Image, image.Image]:
         return image.busybox_archive(self.node.tools)
@@ -237,23 +273,31 @@ class Bringup:
         """Wait for the real node, and give it the labels and GPUs of the spec."""
         wanted = self.instance.spec.real_node
         path = f"/api/v1/nodes/{wanted.name}"
-        wait_until(f"node {wanted.name} ready", lambda: _is_ready(self.api.get(path) or {}))
+        wait_until(f"node {wanted.name} ready", lambda: self._has(path, "Ready"))
         found = self.api.get(path)
         if any(found["metadata"]["labels"].get(k) != v for k, v in wanted.labels.items()):
-            labels = [f"{key}={value}" for key, value in wanted.labels.items()]
-            self.kubectl.run("label", "--overwrite", "node", wanted.name, *labels)
+            self.api.merge(path, {"metadata": {"labels": dict(wanted.labels)}})
         if found["status"]["capacity"].get(GPU, "0") != str(wanted.gpus):
             count = {GPU: str(wanted.gpus)}
-            patch = {"status": {"capacity": count, "allocatable": count}}
-            self.kubectl.run(
-                "patch", "node", wanted.name, "--subresource=status", f"--patch={json.dumps(patch)}"
-            )
+            self.api.merge(f"{path}/status", {"status": {"capacity": count, "allocatable": count}})
 
-    def _answers(self, path: str) -> bool:
-        try:
-            return self.api.get(path) is not None
-        except ClusterError:
-            return False
+    def _serves_visibility(self) -> bool:
+        """Whether requests get through to Kueue's visibility API; if not, have it looked for.
+
+        The API server waits longer after each time that it did not find it there, up to half a
+        minute, but looks at once when the APIService changes. Until it finds every one, no
+        namespace can be deleted.
+        """
+        services = self.api.get(API_SERVICES)["items"]
+        missing = [
+            item["metadata"]["name"]
+            for item in services
+            if kueue.is_visibility(item) and not has_condition(item, "Available")
+        ]
+        for name in missing:
+            asked = {"gitops-campaigns.local/asked": str(time.time())}
+            self.api.merge(f"{API_SERVICES}/{name}", {"metadata": {"annotations": asked}})
+        return not missing
 
     def _once(self, what: str, action: Callable[[], None]) -> None:
         """Do it, unless it was done with the same binaries for what etcd holds."""
@@ -273,6 +317,8 @@ class Bringup:
         return "\n".join(str(self.binaries[name].path) for name in CONTROLLERS)
 
 
-def _is_ready(node: Mapping[str, Any]) -> bool:
-    conditions = node.get("status", {}).get("conditions", [])
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+def has_condition(item: Mapping[str, Any], condition: str) -> bool:
+    """Whether a condition of the object's status is true."""
+    # A new CRD has `conditions: null`.
+    conditions = item.get("status", {}).get("conditions") or []
+    return any(c["type"] == condition and c["status"] == "True" for c in conditions)

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
+import platform
 import re
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from localcluster.errors import ClusterError
-from localcluster.golang import Go, environment, find_go, required_version
+from localcluster.golang import environment, find_go, required_version
+from localcluster.lock import held, whole
 from localcluster.paths import MODULES_DIR, cache_dir
 from localcluster.progress import Progress
 
 FLAGS = ("-trimpath", "-mod=readonly", "-buildvcs=false")
+
+SIGN_OF_LIFE = 20.0
+"""Seconds between two lines about a build that goes on: the longest takes minutes."""
+
+LAST_LINES = 30
+"""How many of the lines that `go` prints last are shown when it fails."""
 
 
 @dataclass(frozen=True)
@@ -109,93 +116,126 @@ def linker_flags(product: Product, version: str) -> str:
     return " ".join(["-s", "-w", *(f"-X {setting}" for setting in settings)])
 
 
-def cache_key(go_mod: str, go_sum: str, ldflags: str, go_description: str) -> str:
-    """Names everything that decides what the binaries are."""
-    parts = (go_mod, go_sum, *FLAGS, ldflags, go_description)
+def cache_key(go_mod: str, go_sum: str, ldflags: str, machine: str) -> str:
+    """Names what decides the binaries: the sources, how they are built and for which processor.
+
+    The Go release is left out: an upgrade of the machine's Go is no reason to build for minutes.
+    """
+    parts = (go_mod, go_sum, *FLAGS, ldflags, machine)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def product_in_cache(product: Product) -> Built:
+    """Where this product is, or will be once it is built."""
+    source = MODULES_DIR / product.name
+    go_mod, go_sum = (source / "go.mod").read_text(), (source / "go.sum").read_text()
+    version = pinned_version(product, go_mod)
+    key = cache_key(go_mod, go_sum, linker_flags(product, version), platform.machine())
+    return Built(product.name, version, cache_dir() / f"{product.name}-{version}-{key}")
 
 
 def build(progress: Progress, only: str | None = None) -> dict[str, Built]:
     """Build what the cache lacks, and say where each product is.
 
-    Raises ClusterError where there is no Go, or where it fails.
+    Raises ClusterError where there is no Go to build with, or where it fails.
     """
-    cache = cache_dir()
-    go_mods = {name: (MODULES_DIR / name / "go.mod").read_text() for name in PRODUCTS}
-    go = find_go(required_version(tuple(go_mods.values())), cache, progress)
-    wanted = [PRODUCTS[only]] if only else PRODUCTS.values()
-    return {p.name: _build_product(p, go_mods[p.name], go, cache, progress) for p in wanted}
-
-
-def _build_product(product: Product, go_mod: str, go: Go, cache: Path, progress: Progress) -> Built:
-    version = pinned_version(product, go_mod)
-    source = MODULES_DIR / product.name
-    ldflags = linker_flags(product, version)
-    key = cache_key(go_mod, (source / "go.sum").read_text(), ldflags, go.description)
-    built = Built(product.name, version, cache / f"{product.name}-{key}")
-    if built.path.exists():
-        return built
-    with _lock(cache / f".{product.name}.lock", product.name, progress):
-        if built.path.exists():
-            return built
-        for left_by_a_killed_build in cache.glob(f".{product.name}-build-*"):
-            _remove(left_by_a_killed_build)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{product.name}-build-", dir=cache))
-        try:
-            with progress.step(f"building {product.name} {version}", slow=True):
-                _compile(product, source, ldflags, go, scratch)
-            scratch.chmod(0o755)
-            scratch.rename(built.path)
-        finally:
-            _remove(scratch)
+    wanted = [PRODUCTS[only]] if only else [*PRODUCTS.values()]
+    built = {product.name: product_in_cache(product) for product in wanted}
+    for product in wanted:
+        _build_product(product, built[product.name], progress)
     return built
 
 
-def _compile(product: Product, source: Path, ldflags: str, go: Go, target: Path) -> None:
+def _build_product(product: Product, built: Built, progress: Progress) -> None:
+    if built.path.exists():
+        return
+    cache = built.path.parent
+    with held(cache / f".{product.name}.lock", f"a build of {product.name}", progress) as lock:
+        if built.path.exists():
+            return
+        go = _Go(find_go(_required_go(), cache, progress), lock, progress)
+        with (
+            progress.step(f"building {product.name} {built.version}", slow=True),
+            whole(built.path, product.name) as scratch,
+        ):
+            _compile(product, built.version, go, scratch)
+
+
+def _required_go() -> tuple[int, ...]:
+    return required_version([(MODULES_DIR / name / "go.mod").read_text() for name in PRODUCTS])
+
+
+def _compile(product: Product, version: str, go: _Go, target: Path) -> None:
+    source = MODULES_DIR / product.name
     bin_dir = target / "bin"
     bin_dir.mkdir()
-    _go(go, ["build", *FLAGS, f"-ldflags={ldflags}", f"-o={bin_dir}/", "tool"], source)
+    ldflags = f"-ldflags={linker_flags(product, version)}"
+    go.build([*FLAGS, ldflags, f"-o={bin_dir}/", "tool"], source)
     for built_name, usual_name in product.renames.items():
         (bin_dir / built_name).rename(bin_dir / usual_name)
     if product.extract:
-        module = json.loads(_go(go, ["mod", "download", "-json", product.module], source))
+        module = go.module_directory(product.module, source)
         for name, directory in product.extract.items():
             # Not copytree's modes: the module cache is read-only.
-            shutil.copytree(
-                Path(module["Dir"], directory), target / name, copy_function=shutil.copyfile
-            )
+            shutil.copytree(module / directory, target / name, copy_function=shutil.copyfile)
             for path in ((target / name), *(target / name).rglob("*")):
                 path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-def _go(go: Go, arguments: list[str], directory: Path) -> str:
-    done = subprocess.run(
-        [go.path, *arguments],
-        cwd=directory,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise ClusterError(
-            f"go {arguments[0]} failed in {directory}: {done.stderr.strip()[-2000:]}"
+@dataclass(frozen=True)
+class _Go:
+    """A Go command under the lock of a product; `lock` is its file descriptor."""
+
+    path: Path
+    lock: int
+    progress: Progress
+
+    def build(self, arguments: list[str], directory: Path) -> None:
+        """`go build -v`, which names each package that it compiles, so that they can be counted.
+
+        It is given the lock: where this process is killed it goes on for a while, and another
+        build must not begin before it has ended.
+        """
+        with subprocess.Popen(
+            [str(self.path), "build", "-v", *arguments],
+            cwd=directory,
+            env=environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+            pass_fds=[self.lock],
+        ) as process:
+            last = self._follow(process.stderr or ())
+        if process.returncode:
+            raise ClusterError(f"go build failed in {directory}: {last}")
+
+    def _follow(self, lines: Iterable[str]) -> str:
+        """Say from time to time how far it is; the last lines that are not packages."""
+        packages, said, last = 0, time.monotonic(), deque[str](maxlen=LAST_LINES)
+        for line in lines:
+            if is_package(line):
+                packages += 1
+            else:
+                last.append(line)
+            if time.monotonic() - said > SIGN_OF_LIFE:
+                self.progress.say(f"  {packages} packages compiled")
+                said = time.monotonic()
+        return "".join(last).strip()
+
+    def module_directory(self, module: str, directory: Path) -> Path:
+        """Where the source of a module is that the go.mod in `directory` requires."""
+        done = subprocess.run(
+            [self.path, "mod", "download", "-json", module],
+            cwd=directory,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=False,
         )
-    return done.stdout
+        if done.returncode:
+            raise ClusterError(f"go mod download failed in {directory}: {done.stderr.strip()}")
+        return Path(json.loads(done.stdout)["Dir"])
 
 
-def _remove(directory: Path) -> None:
-    shutil.rmtree(directory, ignore_errors=True)
-
-
-@contextmanager
-def _lock(path: Path, product: str, progress: Progress) -> Iterator[None]:
-    """Hold the lock of one product's build, so that two checkouts do not build it at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress.say(f"waiting for another build of {product} ...")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+def is_package(line: str) -> bool:
+    """Whether a line of `go build -v` is nothing but the path of a package."""
+    return re.fullmatch(r"[\w./~+-]+\n?", line) is not None

@@ -22,9 +22,10 @@ from localcluster.spec import (
     KwokNode,
     Mode,
     Spec,
+    kwok_node,
     kwok_nodes_from_option,
     parse_pairs,
-    read_yaml,
+    read_mapping,
 )
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -66,6 +67,8 @@ def build_command(product: str | None) -> None:
 @click.option(
     "--mode",
     type=click.Choice([mode.value for mode in Mode]),
+    envvar="CLUSTER_MODE",
+    show_envvar=True,
     help="full: with a real node, needs root (the default); kwok: fake nodes only.",
 )
 @click.option("--kwok-nodes", metavar="FILE|N", help="Fake nodes: how many, or a YAML list.")
@@ -101,7 +104,7 @@ def up(
     if gpus is not None:
         spec = replace(spec, real_node=replace(spec.real_node, gpus=gpus))
     if kueue_config is not None:
-        spec = replace(spec, kueue_config=read_yaml(kueue_config) or {})
+        spec = replace(spec, kueue_config=read_mapping(kueue_config))
     cluster = KindCluster(instance, progress) if backend == "kind" else Cluster(instance, progress)
     cluster.up(spec)
     progress.say(f"ready: export KUBECONFIG={cluster.kubeconfig}")
@@ -200,7 +203,7 @@ def add(
     """Create the fake node NAME, or change it."""
     all_taints = (KWOK_TAINT, *taints) if default_taint else taints
     added = KwokNode(name, parse_pairs(labels), all_taints, cpu, memory, gpus, pods)
-    Cluster(instance, Progress()).add_kwok_node(added)
+    Cluster(instance, Progress()).add_kwok_node(kwok_node(vars(added)))
 
 
 def main() -> None:

@@ -6,12 +6,13 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
-from localcluster import image, instance, kwok
+from localcluster import image, instance
 from localcluster.audit import AuditLog
 from localcluster.bringup import Bringup, component_names, supervisor_of, wait_until
-from localcluster.build import Built, build
+from localcluster.build import PRODUCTS, Built, build, product_in_cache
 from localcluster.debian import ensure_tools, require_real_node_support
 from localcluster.errors import ClusterError
 from localcluster.image import Image
@@ -99,8 +100,8 @@ class Cluster:
             kubeconfig=str(current.kubeconfig),
             server=current.url("apiserver"),
             components={name: record.pid if record else None for name, record in found.items()},
-            nodes=bringup.nodes() if found["kube-apiserver"] else {},
-            versions={name: built.version for name, built in bringup.binaries.items()},
+            nodes=_nodes(bringup),
+            versions={name: product_in_cache(PRODUCTS[name]).version for name in PRODUCTS},
         )
 
     def up(self, spec: Spec | None = None) -> None:
@@ -108,7 +109,7 @@ class Cluster:
 
         Raises ClusterError, saying what is missing, or which component does not start and why.
         """
-        with instance.locked(self.name):
+        with instance.locked(self.name, self._progress):
             current = instance.load(self.name)
             wanted = spec or (current.spec if current else Spec())
             if wanted.mode is Mode.FULL:
@@ -125,9 +126,10 @@ class Cluster:
 
     def down(self, *, keep: bool = False) -> None:
         """End all of it and delete its state; `keep` leaves the state for a next `up`."""
-        with instance.locked(self.name):
+        with instance.locked(self.name, self._progress):
             current = instance.load(self.name)
             if current is None:
+                self._progress.say(f"there is no instance {self.name!r}: nothing to end")
                 return
             self._bringup(current).stop()
             if not keep:
@@ -150,9 +152,7 @@ class Cluster:
 
     def add_kwok_node(self, *nodes: KwokNode) -> None:
         """Create fake nodes and wait until they are ready."""
-        bringup = self._bringup(self.instance)
-        kwok.apply_nodes(bringup.kubectl, nodes)
-        bringup.wait_for_nodes([node.name for node in nodes])
+        self._bringup(self.instance).apply_kwok_nodes(nodes)
 
     def load_image(self, archive: Path) -> None:
         """Give the real node the images of an OCI archive, made by `image.archive` or another."""
@@ -172,9 +172,16 @@ class Cluster:
         return log.end()
 
     def _bringup(self, current: Instance) -> Bringup:
-        full = current.spec.mode is Mode.FULL
-        tools = ensure_tools(self._progress) if full else None
-        return Bringup(current, self.binaries(), tools, self._progress)
+        fetch_tools = partial(ensure_tools, self._progress)
+        return Bringup(current, self.binaries, fetch_tools, self._progress)
+
+
+def _nodes(bringup: Bringup) -> Mapping[str, bool]:
+    """The nodes; none where the API server cannot say, as while etcd does not run."""
+    try:
+        return bringup.nodes()
+    except ClusterError:
+        return {}
 
 
 def _known(current: Instance, name: str) -> str:

@@ -146,7 +146,8 @@ def _ensure_kubeconfig(
 def audit_policy() -> dict[str, object]:
     """What the API server writes down; the first rule that fits counts.
 
-    Bodies of requests only for what the product writes; no heartbeats, no Events.
+    Bodies of requests only for what the product writes and the pods that come of it; no
+    heartbeats, no Events.
     """
     return {
         "apiVersion": "audit.k8s.io/v1",
@@ -170,7 +171,7 @@ def audit_policy() -> dict[str, object]:
                 "level": "Request",
                 "resources": [
                     {"group": "batch", "resources": ["jobs", "jobs/status"]},
-                    {"group": "", "resources": ["configmaps"]},
+                    {"group": "", "resources": ["configmaps", "pods"]},
                     {"group": "coordination.k8s.io", "resources": ["leases"]},
                     {"group": "kueue.x-k8s.io", "resources": ["workloads", "workloads/status"]},
                 ],

@@ -9,18 +9,21 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from localcluster.errors import ClusterError
+from localcluster.lock import held, whole
 from localcluster.paths import cache_dir
 from localcluster.progress import Progress
 
 PACKAGES = ("containerd", "runc", "containernetworking-plugins", "busybox-static")
 
-WITHOUT_A_REAL_NODE = "or choose `--mode kwok`, which has fake nodes only and needs neither"
+WITHOUT_A_REAL_NODE = (
+    "or choose fake nodes only, which need neither root nor Debian: "
+    "`make cluster-up CLUSTER_MODE=kwok` (`--mode kwok`)"
+)
 
 
 @dataclass(frozen=True)
@@ -83,22 +86,22 @@ def ensure_tools(progress: Progress) -> DebianTools:
     Raises ClusterError where apt cannot, or where what was unpacked does not run.
     """
     target = cache_dir() / "debian"
-    if not target.exists():
-        cache_dir().mkdir(parents=True, exist_ok=True)
+    if target.exists():
+        return DebianTools(target)
+    with held(cache_dir() / ".debian.lock", "a download of Debian's packages", progress):
+        if target.exists():
+            return DebianTools(target)
         with (
             progress.step(f"fetching {', '.join(PACKAGES)} from Debian", slow=True),
-            tempfile.TemporaryDirectory(prefix=".debian-", dir=cache_dir()) as scratch,
+            whole(target, "debian") as root,
         ):
-            root = Path(scratch, "root")
-            _unpack(root, Path(scratch, "packages"))
+            _unpack(root)
             _check(DebianTools(root))
-            if not target.exists():
-                root.rename(target)
     return DebianTools(target)
 
 
-def _unpack(root: Path, packages: Path) -> None:
-    root.mkdir()
+def _unpack(root: Path) -> None:
+    packages = root / "packages"
     packages.mkdir()
     download = ("apt-get", "--quiet", "--quiet", "download", *PACKAGES)
     if not _run(download, packages, fatal=False):
@@ -110,6 +113,7 @@ def _unpack(root: Path, packages: Path) -> None:
         if package.name.startswith("busybox-static_"):
             field = ("dpkg-deb", "--field", str(package), "Version")
             (root / "busybox-static.version").write_text(_run(field, packages))
+    shutil.rmtree(packages)
 
 
 def _check(tools: DebianTools) -> None:

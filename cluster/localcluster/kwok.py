@@ -9,7 +9,6 @@ from typing import Any
 from localcluster.api import answers
 from localcluster.build import Built
 from localcluster.instance import Instance
-from localcluster.kubectl import Kubectl
 from localcluster.kueue import merge
 from localcluster.spec import GPU, KwokNode, parse_taint, read_yaml
 from localcluster.supervisor import Component
@@ -30,10 +29,12 @@ STAGES = (
 
 def node_manifest(node: KwokNode) -> dict[str, Any]:
     """The Node object of a fake node; kwok keeps the capacity that it is created with."""
-    capacity = {"cpu": str(node.cpu), "memory": node.memory, "pods": str(node.pods)}
-    if node.gpus:
-        capacity[GPU] = str(node.gpus)
-    spec = {"taints": [parse_taint(taint) for taint in node.taints]} if node.taints else {}
+    capacity = {
+        "cpu": str(node.cpu),
+        "memory": node.memory,
+        "pods": str(node.pods),
+        GPU: str(node.gpus),
+    }
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -48,7 +49,7 @@ def node_manifest(node: KwokNode) -> dict[str, Any]:
             },
             "annotations": {ANNOTATION: "fake"},
         },
-        "spec": spec,
+        "spec": {"taints": [parse_taint(taint) for taint in node.taints]},
         "status": {"capacity": capacity, "allocatable": capacity},
     }
 
@@ -80,15 +81,8 @@ def kwok(instance: Instance, built: Built) -> Component:
     )
 
 
-def manifests(built: Built, patterns: Iterable[str]) -> str:
-    """The YAML documents of these files of kwok's release."""
+def manifests(built: Built, patterns: Iterable[str]) -> list[dict[str, Any]]:
+    """The objects in these files of kwok's release; each file has one."""
     source = built.path / "kustomize"
     paths = (path for pattern in patterns for path in sorted(source.glob(pattern)))
-    return "".join(
-        f"---\n{path.read_text()}\n" for path in paths if path.name != "kustomization.yaml"
-    )
-
-
-def apply_nodes(kubectl: Kubectl, nodes: Iterable[KwokNode]) -> None:
-    """Create or change fake nodes."""
-    kubectl.apply([node_manifest(node) for node in nodes])
+    return [read_yaml(path) for path in paths if path.name != "kustomization.yaml"]

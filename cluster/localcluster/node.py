@@ -61,7 +61,6 @@ class Node:
 
     instance: Instance
     tools: DebianTools
-    kubernetes: Built
     supervisor: Supervisor
 
     def namespace(self) -> Component:
@@ -96,7 +95,7 @@ class Node:
             },
         )
 
-    def kubelet(self, certificates: Certificates) -> Component:
+    def kubelet(self, kubernetes: Built, certificates: Certificates) -> Component:
         """The kubelet."""
         config = self.instance.etc / "kubelet.yaml"
         resolv_conf = self.instance.etc / "resolv.conf"
@@ -105,7 +104,7 @@ class Node:
         return Component(
             name=KUBELET,
             argv=self.inside(
-                str(self.kubernetes.binary("kubelet")),
+                str(kubernetes.binary("kubelet")),
                 f"--config={config}",
                 f"--kubeconfig={self.instance.pki / f'kubelet-{name}.kubeconfig'}",
                 f"--hostname-override={name}",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
+
+from localcluster.errors import ClusterError
 
 CLUSTER_DIR = Path(__file__).resolve().parent.parent
 MODULES_DIR = CLUSTER_DIR / "modules"
@@ -27,7 +30,16 @@ def state_root() -> Path:
 
 
 def instance_id(instance: str, checkout: Path = CLUSTER_DIR) -> str:
-    """The name of an instance, unique on the machine: two checkouts can both have a `dev`."""
+    """The name of an instance, unique on the machine: two checkouts can both have a `dev`.
+
+    Raises ClusterError where it cannot be part of the name of a directory, a control group and a
+    kind cluster, of which 50 characters are the most.
+    """
+    if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,22}[a-z0-9])?", instance):
+        raise ClusterError(
+            f"{instance!r} is not a name for an instance: write up to 24 small letters, digits "
+            "and dashes, such as dev"
+        )
     return f"{instance}-{hashlib.sha256(str(checkout).encode()).hexdigest()[:8]}"
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,12 @@ from ruamel.yaml.error import YAMLError
 from localcluster.errors import ClusterError
 
 GPU = "nvidia.com/gpu"
+
+# The API server's own rules, checked before anything is kept or started.
+NODE_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
+LABEL_KEY = r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+LABEL_VALUE = r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?"
+QUANTITY = r"[0-9]+(\.[0-9]+)?([kMGTPE]|[KMGTPE]i)?"
 
 KWOK_TAINT = "kwok.x-k8s.io/node=fake:NoSchedule"
 """Keeps pods that were meant for the real node off the fake ones."""
@@ -83,27 +91,60 @@ def _node_to_json(node: RealNode | KwokNode) -> dict[str, Any]:
 
 
 def kwok_node(value: Mapping[str, Any]) -> KwokNode:
-    """A fake node from plain values, as in a file of them.
+    """A fake node from plain values, as in a file of them; what is left out has its default.
 
-    Raises ClusterError, naming the key, where one is unknown or has the wrong type.
+    Raises ClusterError, naming the key, where one is unknown or its value is not fit for it.
     """
-    types = {
-        "name": str,
-        "labels": dict,
-        "taints": (list, tuple),
-        "cpu": int,
-        "memory": str,
-        "gpus": int,
-        "pods": int,
-    }
     for key, item in value.items():
-        if key not in types:
-            raise ClusterError(f"a kwok node has no {key!r}: its keys are {', '.join(types)}")
-        if not isinstance(item, types[key]):  # type: ignore[arg-type]
-            raise ClusterError(f"{key} of a kwok node cannot be {item!r}")
+        if key not in NODE_KEYS:
+            raise ClusterError(f"a kwok node has no {key!r}: its keys are {', '.join(NODE_KEYS)}")
+        if not NODE_KEYS[key].fits(item):
+            raise ClusterError(
+                f"{key} of a kwok node cannot be {item!r}: write {NODE_KEYS[key].wanted}"
+            )
     if not value.get("name"):
         raise ClusterError(f"a kwok node needs a name: {dict(value)}")
-    return KwokNode(**{**value, "taints": tuple(value.get("taints", (KWOK_TAINT,)))})
+    node = KwokNode(**{**value, "taints": tuple(value.get("taints", (KWOK_TAINT,)))})
+    for taint in node.taints:
+        parse_taint(taint)
+    return node
+
+
+@dataclass(frozen=True)
+class _Key:
+    """What a key of a node in a file can be, and how to write it."""
+
+    wanted: str
+    fits: Callable[[Any], bool]
+
+
+def _is_text(value: Any, pattern: str = ".+") -> bool:
+    return isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+
+def _is_labels(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        _is_text(key, LABEL_KEY) and _is_text(item, LABEL_VALUE) for key, item in value.items()
+    )
+
+
+def _is_taints(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(_is_text, value))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+NODE_KEYS = {
+    "name": _Key("small letters, digits, '-' and '.'", partial(_is_text, pattern=NODE_NAME)),
+    "labels": _Key("a mapping of label keys to label values", _is_labels),
+    "taints": _Key("a list of key=value:Effect", _is_taints),
+    "cpu": _Key("a whole number of cores", _is_count),
+    "memory": _Key("a quantity such as 256Gi", partial(_is_text, pattern=QUANTITY)),
+    "gpus": _Key("a whole number", _is_count),
+    "pods": _Key("a whole number", _is_count),
+}
 
 
 def kwok_nodes_from_option(text: str) -> tuple[KwokNode, ...]:
@@ -124,13 +165,24 @@ def read_yaml(path: Path) -> Any:
         raise ClusterError(f"{path} cannot be read: {error}") from error
 
 
+def read_mapping(path: Path) -> dict[str, Any]:
+    """The one mapping of a YAML file, empty for an empty file; raises ClusterError."""
+    found = read_yaml(path)
+    if found is not None and not isinstance(found, dict):
+        raise ClusterError(f"{path} must hold a YAML mapping")
+    return found or {}
+
+
 def parse_pairs(pairs: Iterable[str]) -> dict[str, str]:
     """Labels given as key=value."""
     parsed = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
-        if not key or not equals:
-            raise ClusterError(f"{pair!r} is not a label: write key=value")
+        if not equals or not _is_labels({key: value}):
+            raise ClusterError(
+                f"{pair!r} is not a label: write key=value, each of letters, digits, '-', '_' "
+                "and '.'"
+            )
         parsed[key] = value
     return parsed
 

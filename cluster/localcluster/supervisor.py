@@ -107,7 +107,7 @@ class Supervisor:
                 raise ClusterError(f"{component.name} is not ready after {timeout:.0f} s. {words}")
             time.sleep(0.1)
 
-    def stop(self, name: str, grace: float = 15.0) -> None:
+    def stop(self, name: str, grace: float = 5.0) -> None:
         """End it and wait until it is gone."""
         if found := self.running(name):
             process.stop(found, grace)
