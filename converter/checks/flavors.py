@@ -1,0 +1,209 @@
+"""Rules about the flavors of converter.yaml: Kueue tells them apart by node labels alone."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any, Final
+
+from converter.checks.registry import SETTINGS_PATH, Finding, Known, settings_rule
+from converter.checks.resources import flavors_for
+from converter.checks.wording import EXAMPLE_IMAGE
+from converter.model import Backend, Flavor, Settings, Size
+from converter.rule import Rule
+
+_FLAVORS = "# converter.yaml\nflavors:\n"
+_REPELLING: Final = ("NoSchedule", "NoExecute")
+
+
+@settings_rule(
+    Rule(
+        code="S007",
+        name="duplicate-flavor",
+        what="Each flavor has a name of its own.",
+        why="A ClusterQueue lists a flavor once; which of two entries counts, nobody could say.",
+        wrong=f"{_FLAVORS}  - {{name: gpu, nodeLabels: {{gpu: a100}}}}\n"
+        "  - {name: gpu, nodeLabels: {gpu: h100}}\n",
+        right=f"{_FLAVORS}  - {{name: a100, nodeLabels: {{gpu: a100}}}}\n"
+        "  - {name: h100, nodeLabels: {gpu: h100}}\n",
+        since="0.1.0",
+    )
+)
+def _duplicate_flavor(known: Known) -> Iterator[Finding]:
+    first: dict[str, int] = {}
+    for index, flavor in enumerate(known.settings.flavors):
+        earlier = first.setdefault(flavor.name, index)
+        if earlier != index:
+            yield Finding(
+                SETTINGS_PATH,
+                ("flavors", index, "name"),
+                f"flavor {flavor.name} is number {earlier + 1} of the list already",
+                "give each flavor a name of its own",
+            )
+
+
+@settings_rule(
+    Rule(
+        code="S008",
+        name="flavors-not-distinct",
+        what="Every two flavors share a label key with different values.",
+        why="Kueue compares a pod's node selector only with the labels that flavors have. It could "
+        "admit a pod meant for one flavor on the other: the pod stays Pending for ever and "
+        "holds the wrong quota.",
+        wrong=f"{_FLAVORS}  - {{name: a100, nodeLabels: {{gpu: a100}}}}\n"
+        "  - {name: large, nodeLabels: {memory: large}}\n",
+        right=f"{_FLAVORS}  - {{name: a100, nodeLabels: {{pool: a100}}}}\n"
+        "  - {name: large, nodeLabels: {pool: large}}\n",
+        since="0.1.0",
+    )
+)
+def _flavors_not_distinct(known: Known) -> Iterator[Finding]:
+    numbered = enumerate(known.settings.flavors)
+    for (_, one), (index, other) in combinations(numbered, 2):
+        if one.name == other.name or _contradict(one.node_labels, other.node_labels):
+            continue
+        yield Finding(
+            SETTINGS_PATH,
+            ("flavors", index, "nodeLabels"),
+            f"flavors {one.name} and {other.name} share no label key with different values, so "
+            "Kueue could admit a pod meant for one on the other",
+            "give both a label such as node-type, each with its own value",
+        )
+
+
+@settings_rule(
+    Rule(
+        code="S009",
+        name="selector-contradicts-flavor",
+        what="node_selector does not contradict a flavor that a size names.",
+        why="A pod has one node selector with both in it. The flavor's label would win, and the "
+        "pods land outside of what node_selector says.",
+        wrong="# converter.yaml\nnode_selector: {gpu: h100}\n"
+        "flavors:\n  - {name: a100, nodeLabels: {gpu: a100}}\n"
+        "sizes:\n  large: {cpu: 8, memory: 32Gi, flavor: a100}\n",
+        right="# converter.yaml\nnode_selector: {zone: north}\n"
+        "flavors:\n  - {name: a100, nodeLabels: {gpu: a100}}\n"
+        "sizes:\n  large: {cpu: 8, memory: 32Gi, flavor: a100}\n",
+        since="0.1.0",
+    )
+)
+def _selector_contradicts_flavor(known: Known) -> Iterator[Finding]:
+    selector = known.settings.node_selector
+    for size, flavor in _sizes_with_flavor(known.settings):
+        for key in _contradict(selector, flavor.node_labels):
+            yield Finding(
+                SETTINGS_PATH,
+                ("node_selector", key),
+                f"node_selector has {key}: {selector[key]}, and flavor {flavor.name} of size "
+                f"{size.name} has {key}: {flavor.node_labels[key]}",
+                f"take {key} out of node_selector",
+            )
+
+
+@settings_rule(
+    Rule(
+        code="S010",
+        name="selector-fits-no-flavor",
+        what="node_selector fits one of the flavors.",
+        why="Kueue admits a pod on a flavor only when the node selector fits its labels, as far as "
+        "any flavor names the label: every campaign would be queued for ever.",
+        wrong="# converter.yaml\nnode_selector: {gpu: v100}\n"
+        "flavors:\n  - {name: a100, nodeLabels: {gpu: a100}}\n"
+        "  - {name: h100, nodeLabels: {gpu: h100}}\n",
+        right="# converter.yaml\nnode_selector: {gpu: a100}\n"
+        "flavors:\n  - {name: a100, nodeLabels: {gpu: a100}}\n"
+        "  - {name: h100, nodeLabels: {gpu: h100}}\n",
+        since="0.1.0",
+    )
+)
+def _selector_fits_no_flavor(known: Known) -> Iterator[Finding]:
+    settings = known.settings
+    if not settings.flavors or any(True for _ in _sizes_with_flavor(settings)):
+        return
+    if not flavors_for(settings.node_selector, settings.flavors):
+        yield Finding(
+            SETTINGS_PATH,
+            ("node_selector",),
+            "node_selector fits the nodeLabels of no flavor, so Kueue would never admit a campaign",
+            "write labels that one of the flavors has",
+        )
+
+
+@settings_rule(
+    Rule(
+        code="S011",
+        name="untolerated-taint",
+        what="A flavor's NoSchedule and NoExecute taints are tolerated in converter.yaml where a "
+        "warm-up runs on its nodes.",
+        why="Kueue gives the flavor's tolerations to the pods that it admits, but it never sees a "
+        "warm-up: its pod would stay Pending, and the campaign's pods wait for it and fail. "
+        "With another backend no pod is given them.",
+        wrong="# converter.yaml\ndata_pvc: models\ndefault_size: large\n"
+        "sizes:\n  large: {cpu: 8, memory: 32Gi, flavor: a100}\n"
+        "flavors:\n  - name: a100\n    nodeLabels: {gpu: a100}\n"
+        "    nodeTaints: [{key: gpu, value: a100, effect: NoSchedule}]\n"
+        f"# pipelines/ocr.yaml\nimage: {EXAMPLE_IMAGE}\ncommand: [ocr]\n"
+        "warmup: {command: [ocr, --fetch]}\n",
+        right="# converter.yaml\ndata_pvc: models\ndefault_size: large\n"
+        "tolerations: [{key: gpu, operator: Exists}]\n"
+        "sizes:\n  large: {cpu: 8, memory: 32Gi, flavor: a100}\n"
+        "flavors:\n  - name: a100\n    nodeLabels: {gpu: a100}\n"
+        "    nodeTaints: [{key: gpu, value: a100, effect: NoSchedule}]\n"
+        f"# pipelines/ocr.yaml\nimage: {EXAMPLE_IMAGE}\ncommand: [ocr]\n"
+        "warmup: {command: [ocr, --fetch]}\n",
+        since="0.1.0",
+    )
+)
+def _untolerated_taint(known: Known) -> Iterator[Finding]:
+    settings = known.settings
+    warmed = {
+        pipeline.size or settings.default_size
+        for pipeline in known.pipelines.values()
+        if pipeline.warmup or settings.warmup
+    }
+    for size, flavor in _sizes_with_flavor(settings):
+        if settings.backend is Backend.KUEUE and size.name not in warmed:
+            continue
+        pods = "the pods of a warm-up" if settings.backend is Backend.KUEUE else "pods"
+        for taint in flavor.node_taints:
+            if _repels(taint, settings):
+                yield Finding(
+                    SETTINGS_PATH,
+                    ("sizes", size.name, "flavor"),
+                    f"{pods} of size {size.name} do not tolerate the taint {_spelt(taint)} of "
+                    f"flavor {flavor.name}",
+                    f"add {{key: {taint['key']}, operator: Exists}} to tolerations",
+                )
+
+
+def _sizes_with_flavor(settings: Settings) -> Iterator[tuple[Size, Flavor]]:
+    flavors = {flavor.name: flavor for flavor in settings.flavors}
+    for size in settings.sizes.values():
+        if size.flavor is not None and size.flavor in flavors:
+            yield size, flavors[size.flavor]
+
+
+def _contradict(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """The label keys to which both give a value, and not the same one."""
+    return [key for key, value in one.items() if other.get(key, value) != value]
+
+
+def _repels(taint: Mapping[str, str], settings: Settings) -> bool:
+    return taint["effect"] in _REPELLING and not any(
+        _tolerates(toleration, taint) for toleration in settings.tolerations
+    )
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
+    """As Kubernetes does it (``Toleration.ToleratesTaint``); each has a key here."""
+    if toleration["key"] != taint["key"]:
+        return False
+    if toleration.get("effect", taint["effect"]) != taint["effect"]:
+        return False
+    if toleration.get("operator") == "Exists":
+        return True
+    return bool(toleration.get("value", "") == taint.get("value", ""))
+
+
+def _spelt(taint: Mapping[str, str]) -> str:
+    """As kubectl spells a taint: ``key=value:effect``."""
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint['key']}{value}:{taint['effect']}"

@@ -1,0 +1,114 @@
+"""How a rule is written down: a function that yields findings, under its `Rule`.
+
+A rule never reads a file. It looks at what could be loaded, so that one broken file does not hide
+the mistakes in the others, and it says nothing about what another rule reports already.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from converter.load.result import LoadResult
+from converter.load.wording import one_line
+from converter.model import Campaign, Pipeline, Settings
+from converter.problem import Problem
+from converter.rule import Rule
+from converter.split import Part, split
+
+SETTINGS_PATH: Final = "converter.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One breach of a rule. `where` leads to the value at fault; None means the whole file.
+
+    `at_key` says that the key is at fault and not its value. `message` and `remedy` are those of
+    `Problem`.
+    """
+
+    path: str
+    where: tuple[str | int, ...] | None
+    message: str
+    remedy: str
+    at_key: bool = False
+
+
+@dataclass(frozen=True)
+class Known:
+    """A repository whose converter.yaml could be loaded, with whatever else could be."""
+
+    settings: Settings
+    pipelines: Mapping[str, Pipeline]
+    campaigns: Mapping[str, Campaign]
+    broken: frozenset[str]
+
+    @cached_property
+    def parts(self) -> Mapping[str, tuple[Part, ...]]:
+        """By campaign: its Jobs. Found once, since it takes a look at every volume."""
+        return {name: split(campaign, self.settings) for name, campaign in self.campaigns.items()}
+
+
+FilesCheck = Callable[[LoadResult], Iterable[Finding]]
+KnownCheck = Callable[[Known], Iterable[Finding]]
+
+_FILES_CHECKS: Final[list[tuple[Rule, FilesCheck]]] = []
+_KNOWN_CHECKS: Final[list[tuple[Rule, KnownCheck]]] = []
+
+
+def rule(described: Rule) -> Callable[[FilesCheck], FilesCheck]:
+    """Register a rule that needs no settings."""
+
+    def register(check: FilesCheck) -> FilesCheck:
+        _FILES_CHECKS.append((described, check))
+        return check
+
+    return register
+
+
+def settings_rule(described: Rule) -> Callable[[KnownCheck], KnownCheck]:
+    """Register a rule that needs the settings; it is left out while converter.yaml is broken."""
+
+    def register(check: KnownCheck) -> KnownCheck:
+        _KNOWN_CHECKS.append((described, check))
+        return check
+
+    return register
+
+
+def registered_rules() -> Iterator[Rule]:
+    """Every registered rule, in no particular order."""
+    for described, _ in (*_FILES_CHECKS, *_KNOWN_CHECKS):
+        yield described
+
+
+def findings(loaded: LoadResult) -> Iterator[Problem]:
+    """What all registered rules find, in no particular order."""
+    for described, check in _FILES_CHECKS:
+        yield from _problems(loaded, described, check(loaded))
+    if loaded.settings is None:
+        return
+    known = Known(loaded.settings, loaded.pipelines, loaded.campaigns, loaded.broken)
+    for described, check_known in _KNOWN_CHECKS:
+        yield from _problems(loaded, described, check_known(known))
+
+
+def _problems(loaded: LoadResult, described: Rule, found: Iterable[Finding]) -> Iterator[Problem]:
+    for finding in found:
+        line, column = _position(loaded, finding)
+        yield Problem(
+            path=one_line(finding.path),
+            line=line,
+            column=column,
+            code=described.code,
+            message=one_line(finding.message),
+            remedy=one_line(finding.remedy),
+            level=described.level,
+        )
+
+
+def _position(loaded: LoadResult, finding: Finding) -> tuple[int, int]:
+    positions = loaded.positions.get(finding.path)
+    if positions is None or finding.where is None:
+        return (0, 0)
+    return (positions.key if finding.at_key else positions.value)(*finding.where)

@@ -1,0 +1,103 @@
+"""Loading a repository: every file by itself, every problem in one run."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from converter.load import build, files, quick
+from converter.load.explain import explain
+from converter.load.files import Found
+from converter.load.keys import key_mistakes
+from converter.load.mistakes import Mistake
+from converter.load.nodes import Malformed
+from converter.load.positions import TextPositions
+from converter.load.result import LoadResult
+from converter.load.schema import FileKind, accepts, violations
+from converter.load.values import for_schema, from_node
+from converter.load.wording import one_line
+from converter.model import Campaign, Pipeline, Settings
+from converter.problem import Problem
+
+
+@dataclass(slots=True)
+class _Collected:
+    settings: Settings | None = None
+    pipelines: dict[str, Pipeline] = field(default_factory=dict)
+    campaigns: dict[str, Campaign] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+    positions: dict[str, TextPositions] = field(default_factory=dict)
+
+
+def load_repo(directory: Path) -> LoadResult:
+    """The campaigns repository in `directory`.
+
+    What is wrong with its files is in the result's problems (rules F001 to F008), sorted; nothing
+    is raised for it. Names of files are not judged here.
+    """
+    collected = _Collected()
+    for found in files.find(directory):
+        mistakes = _load(directory, found, collected)
+        if mistakes:
+            collected.broken.add(found.stands_for)
+            collected.problems += _problems(found.path, mistakes)
+    return LoadResult(
+        root=directory,
+        settings=collected.settings,
+        pipelines=collected.pipelines,
+        campaigns=collected.campaigns,
+        problems=tuple(sorted(collected.problems)),
+        broken=frozenset(collected.broken),
+        positions=collected.positions,
+    )
+
+
+def _load(root: Path, found: Found, collected: _Collected) -> list[Mistake]:
+    if found.mistake is not None:
+        return [found.mistake]
+    text = files.read(root, found.path)
+    if isinstance(text, Mistake):
+        return [text]
+    values: Any = quick.read(text)
+    mistakes: list[Mistake] = []
+    if values is None or not accepts(found.kind, values):
+        try:
+            values, mistakes = _examined(found.kind, text)
+        except Malformed as error:
+            return [Mistake(error.line, error.column, "F002", error.message, error.remedy)]
+    collected.positions[found.path] = TextPositions(text)
+    if not mistakes:
+        _build(found, values, collected)
+    return mistakes
+
+
+def _examined(kind: FileKind, text: str) -> tuple[Any, list[Mistake]]:
+    """The values of a file that is not quite ordinary, and all that is wrong with it."""
+    positions = TextPositions(text)
+    root = positions.root
+    values = from_node(root)
+    mistakes = list(key_mistakes(root))
+    mistakes += explain(violations(kind, for_schema(values)), positions, kind)
+    return values, mistakes
+
+
+def _build(found: Found, values: Any, collected: _Collected) -> None:
+    match found.kind:
+        case FileKind.CONVERTER:
+            collected.settings = build.settings(values)
+        case FileKind.PIPELINE:
+            collected.pipelines[found.name] = build.pipeline(found.name, found.path, values)
+        case FileKind.CAMPAIGN:
+            collected.campaigns[found.name] = build.campaign(found.name, found.path, values)
+
+
+def _problems(path: str, mistakes: Iterable[Mistake]) -> list[Problem]:
+    """One problem for a place: what follows from a mistake is not said again."""
+    first: dict[tuple[int, int], Mistake] = {}
+    for mistake in mistakes:
+        first.setdefault((mistake.line, mistake.column), mistake)
+    return [
+        Problem(one_line(path), at.line, at.column, at.code, at.message, at.remedy)
+        for at in first.values()
+    ]

@@ -1,0 +1,92 @@
+"""Every name that appears on a cluster or in a file, in one place.
+
+Labels and annotations live in the domain ``gitops-campaigns.io``; Kueue's own names are spelt as
+Kueue's API package ``constants`` spells them.
+"""
+
+import re
+from typing import Final
+
+DOMAIN: Final = "gitops-campaigns.io"
+
+# Field managers of server-side apply. The second one exists for the suspend hand-off alone: it
+# keeps ``spec.suspend: true`` alive while the first stops naming the field.
+FIELD_MANAGER: Final = "campaigns"
+HANDOFF_MANAGER: Final = "campaigns-suspend"
+LEASE_NAME: Final = "campaigns-apply"
+
+# Labels: what the reconciler selects by.
+MANAGED_BY_LABEL: Final = f"{DOMAIN}/managed-by"
+MANAGED_BY_VALUE: Final = "campaigns"
+CAMPAIGN_LABEL: Final = f"{DOMAIN}/campaign"
+PIPELINE_LABEL: Final = f"{DOMAIN}/pipeline"
+ROLE_LABEL: Final = f"{DOMAIN}/role"
+
+# Annotations: what the reconciler remembers.
+SUSPEND_ANNOTATION: Final = f"{DOMAIN}/suspend"
+REPOSITORY_ANNOTATION: Final = f"{DOMAIN}/repository"
+INPUTS_ANNOTATION: Final = f"{DOMAIN}/inputs-sha256"
+RECIPE_ANNOTATION: Final = f"{DOMAIN}/recipe-sha256"
+WINDOW_ANNOTATION: Final = f"{DOMAIN}/window"
+JOB_UID_ANNOTATION: Final = f"{DOMAIN}/job-uid"
+COMMIT_ANNOTATION: Final = f"{DOMAIN}/commit"
+APPLIED_BY_ANNOTATION: Final = f"{DOMAIN}/applied-by"
+APPLIED_AT_ANNOTATION: Final = f"{DOMAIN}/applied-at"
+HOLD_ANNOTATION: Final = f"{DOMAIN}/hold-instance"
+
+# Other GitOps tools must not adopt a rendered object: they would run a reaped campaign again.
+FOREIGN_TOOL_ANNOTATIONS: Final = {
+    "argocd.argoproj.io/hook": "Skip",
+    "kustomize.toolkit.fluxcd.io/reconcile": "disabled",
+}
+
+# Kueue (pkg/controller/constants in its source).
+KUEUE_QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
+KUEUE_PRIORITY_LABEL: Final = "kueue.x-k8s.io/priority-class"
+KUEUE_JOB_UID_LABEL: Final = "kueue.x-k8s.io/job-uid"
+KUEUE_MIN_PARALLELISM_ANNOTATION: Final = "kueue.x-k8s.io/job-min-parallelism"
+
+# Object names. One part of a campaign is one Job and one ConfigMap of volumes.
+WARMUP_PREFIX: Final = "warmup-"
+STATUS_SUFFIX: Final = "-status"
+PART_SUFFIX: Final = re.compile(r"-part[0-9]+\Z")
+
+MAX_LABEL: Final = 63
+DNS_LABEL: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
+DNS_SUBDOMAIN: Final = re.compile(
+    r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*\Z"
+)
+LABEL_VALUE: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?\Z")
+ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+PINNED_IMAGE: Final = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}\Z")
+
+# Names that the environment of no file may set: the first are given to every pod, the others are
+# a shell's own, and some shells evaluate what is assigned to them as an expression.
+RESERVED_ENV: Final = re.compile(
+    r"(?:CAMPAIGN|PIPELINE_ID|PIPELINE_PATH|IMAGE_DIGEST|INDEX_FAILURE_COUNT"
+    r"|BACKOFF_LIMIT_PER_INDEX|JOB_COMPLETION_INDEX|VOLUME_ID|VOLUME_REF|VOLUME_SOURCE"
+    r"|IIIF_MANIFEST_URL|IMAGES|_campaigns_.*"
+    r"|_|BASH.*|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME|GROUPS|HISTCMD"
+    r"|IFS|LINENO|OLDPWD|OPTARG|OPTERR|OPTIND|PIPESTATUS|PPID|PS[124]|PWD|RANDOM|SECONDS"
+    r"|SHELLOPTS|SHLVL|SRANDOM|UID)\Z"
+)
+
+
+def pipeline_configmap(pipeline: str) -> str:
+    """The ConfigMap that holds a pipeline's steps."""
+    return f"pipeline-{pipeline}"
+
+
+def warmup_job(pipeline: str) -> str:
+    """The Job that fills the model cache for a pipeline."""
+    return f"{WARMUP_PREFIX}{pipeline}"
+
+
+def campaign_configmap(job: str) -> str:
+    """The ConfigMap that holds the volumes of one campaign Job."""
+    return f"campaign-{job}"
+
+
+def status_configmap(job: str) -> str:
+    """The ConfigMap that records how one campaign Job ended."""
+    return f"campaign-{job}{STATUS_SUFFIX}"

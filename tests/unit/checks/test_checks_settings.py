@@ -1,0 +1,223 @@
+"""Rules about converter.yaml: sizes, flavors, and the rest."""
+
+from typing import Any
+
+import pytest
+from unit.checks.files import at, at_key, flavor, found, sizes, some_pipeline
+
+from converter.checks.settings import AVAILABLE_BACKENDS
+from converter.model import Backend, Size, Warmup
+from converter.queues import AVAILABLE
+
+PATH = "converter.yaml"
+A100 = flavor("a100", {"gpu": "a100"})
+H100 = flavor("h100", {"gpu": "h100"})
+ON_A100 = sizes(Size("large", "8", "32Gi", flavor="a100"))
+TAINT = {"key": "gpu", "value": "a100", "effect": "NoSchedule"}
+TAINTED = flavor("a100", {"gpu": "a100"}, node_taints=(TAINT,))
+
+
+def test_default_size_exists() -> None:
+    large = sizes(Size("large", "8", "32Gi"))
+    assert found("S002", sizes=large, default_size="lrage") == [
+        (PATH, at("default_size"), 'there is no size "lrage"', "did you mean large?")
+    ]
+    remedy = "add it to sizes, or take default_size out"
+    assert found("S002", default_size="large") == [
+        (PATH, at("default_size"), 'there is no size "large"', remedy)
+    ]
+    assert found("S002", sizes=large, default_size="large") == found("S002", sizes=large) == []
+
+
+@pytest.mark.parametrize("member", ["cpu", "memory", "workdir"])
+@pytest.mark.parametrize("text", ["0", "0.0", "0Gi", "32GB", "-1", ""])
+def test_amounts_of_a_size_are_above_zero(member: str, text: str) -> None:
+    amounts: dict[str, Any] = {"cpu": "8", "memory": "32Gi", member: text}
+    size = Size("large", **amounts)
+    message = f'{member} "{text}" is not a quantity above 0'
+    remedy = "write a quantity above 0, for example 2, 500m or 8Gi"
+    assert found("S003", sizes=sizes(size)) == [
+        (PATH, at("sizes", "large", member), message, remedy)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("memory", "workdir", "right"),
+    [
+        ("4Gi", "4Gi", False),
+        ("4G", "4Gi", False),
+        ("1Gi", "2Gi", False),
+        ("4097Mi", "4Gi", True),
+        ("0", "4Gi", True),
+    ],
+)
+def test_memory_is_more_than_the_workdir(memory: str, workdir: str, right: bool) -> None:
+    problems = found("S004", sizes=sizes(Size("large", "8", memory, workdir=workdir)))
+    message = f"memory {memory} is not more than the workdir of {workdir}, which is part of it"
+    remedy = "write more memory, or a smaller workdir"
+    position = at("sizes", "large", "memory")
+    assert problems == ([] if right else [(PATH, position, message, remedy)])
+
+
+def test_a_sizes_flavor_exists() -> None:
+    size = sizes(Size("large", "8", "32Gi", flavor="a10"))
+    assert found("S005", sizes=size, flavors=(A100,)) == [
+        (PATH, at("sizes", "large", "flavor"), 'there is no flavor "a10"', "did you mean a100?")
+    ]
+    assert found("S005", sizes=ON_A100, flavors=(A100,)) == []
+
+
+def test_flavors_have_names_of_their_own() -> None:
+    twice = (A100, H100, flavor("a100", {"gpu": "b"}))
+    message = "flavor a100 is number 1 of the list already"
+    assert found("S007", flavors=twice) == [
+        (PATH, at("flavors", 2, "name"), message, "give each flavor a name of its own")
+    ]
+    assert found("S007", flavors=(A100, H100)) == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "right"),
+    [
+        ({"memory": "large"}, False),
+        ({"gpu": "a100"}, False),
+        ({"gpu": "a100", "memory": "large"}, False),
+        ({"gpu": "h100"}, True),
+        ({"gpu": "h100", "memory": "large"}, True),
+    ],
+)
+def test_flavors_can_be_told_apart(labels: dict[str, str], right: bool) -> None:
+    problems = found("S008", flavors=(A100, flavor("other", labels)))
+    message = (
+        "flavors a100 and other share no label key with different values, so Kueue could admit a "
+        "pod meant for one on the other"
+    )
+    remedy = "give both a label such as node-type, each with its own value"
+    assert problems == ([] if right else [(PATH, at("flavors", 1, "nodeLabels"), message, remedy)])
+
+
+def test_the_node_selector_does_not_contradict_a_flavor() -> None:
+    selector = {"zone": "north", "gpu": "h100"}
+    expected = (
+        "node_selector has gpu: h100, and flavor a100 of size large has gpu: a100",
+        "take gpu out of node_selector",
+    )
+    both = {"flavors": (A100, H100), "node_selector": selector}
+    assert found("S009", sizes=ON_A100, **both) == [(PATH, at("node_selector", "gpu"), *expected)]
+    assert found("S009", **both) == []
+    assert found("S009", sizes=ON_A100, flavors=(A100,), node_selector={"gpu": "a100"}) == []
+
+
+@pytest.mark.parametrize(
+    ("selector", "right"),
+    [({"gpu": "v100"}, False), ({"gpu": "h100"}, True), ({"zone": "north"}, True), ({}, True)],
+)
+def test_the_node_selector_fits_a_flavor(selector: dict[str, str], right: bool) -> None:
+    problems = found("S010", flavors=(A100, H100), node_selector=selector)
+    message = (
+        "node_selector fits the nodeLabels of no flavor, so Kueue would never admit a campaign"
+    )
+    remedy = "write labels that one of the flavors has"
+    assert problems == ([] if right else [(PATH, at("node_selector"), message, remedy)])
+
+
+TOLERATED = [
+    {"key": "gpu", "operator": "Exists"},
+    {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"},
+    {"key": "gpu", "value": "a100"},
+    {"key": "gpu", "operator": "Equal", "value": "a100", "effect": "NoSchedule"},
+]
+NOT_TOLERATED = [
+    {"key": "other", "operator": "Exists"},
+    {"key": "gpu", "operator": "Exists", "effect": "NoExecute"},
+    {"key": "gpu", "value": "h100"},
+    {"key": "gpu"},
+]
+
+
+@pytest.mark.parametrize(
+    ("toleration", "right"),
+    [*((each, True) for each in TOLERATED), *((each, False) for each in NOT_TOLERATED)],
+)
+def test_a_warmup_tolerates_the_taints_of_its_nodes(
+    toleration: dict[str, str], right: bool
+) -> None:
+    problems = found(
+        "S011",
+        some_pipeline(warmup=Warmup(("fetch",)), size="large"),
+        sizes=ON_A100,
+        flavors=(TAINTED,),
+        tolerations=(toleration,),
+    )
+    message = (
+        "the pods of a warm-up of size large do not tolerate the taint gpu=a100:NoSchedule of "
+        "flavor a100"
+    )
+    remedy = "add {key: gpu, operator: Exists} to tolerations"
+    position = at("sizes", "large", "flavor")
+    assert problems == ([] if right else [(PATH, position, message, remedy)])
+
+
+def test_kueue_gives_the_tolerations_of_a_flavor_to_campaigns() -> None:
+    tainted: dict[str, Any] = {"sizes": ON_A100, "flavors": (TAINTED,)}
+    assert found("S011", some_pipeline(size="large"), **tainted) == []
+    assert len(found("S011", some_pipeline(size="large"), backend=Backend.NONE, **tainted)) == 1
+    preferred = flavor(
+        "a100", {"gpu": "a100"}, node_taints=({**TAINT, "effect": "PreferNoSchedule"},)
+    )
+    warmed = some_pipeline(size="large", warmup=Warmup(("fetch",)))
+    assert found("S011", warmed, sizes=ON_A100, flavors=(preferred,)) == []
+
+
+def test_the_backend_is_available() -> None:
+    assert found("S012", backend=Backend.SLURM) == [
+        (PATH, at("backend"), "this release has no backend slurm", "write one of: kueue")
+    ]
+    assert found("S012") == []
+    assert set(AVAILABLE_BACKENDS) == set(AVAILABLE)
+
+
+def test_a_queue_system_needs_a_queue() -> None:
+    remedy = "write the name of the LocalQueue in the namespace"
+    assert found("S013", queue="") == [(PATH, at("queue"), "backend kueue needs a queue", remedy)]
+    assert len(found("S013", queue="", backend=Backend.KOORD_QUEUE)) == 1
+    assert found("S013", queue="", backend=Backend.NONE) == []
+
+
+def test_quota_is_written_once() -> None:
+    assert found("S014", quota={"cpu": "1"}, flavors=(A100,)) == [
+        (
+            PATH,
+            at_key("quota"),
+            "quota is for a ClusterQueue with one flavor, and there are flavors",
+            "write a quota in each flavor, and take this one out",
+        )
+    ]
+    assert found("S014", quota={"cpu": "1"}) == found("S014", flavors=(A100,)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "taken"),
+    [
+        ("/work", "/work, where the working directory is mounted"),
+        ("/work/", "/work, where the working directory is mounted"),
+        ("/data/models", "/data, where the model cache is mounted"),
+        ("/config", "/config, where the pipeline's steps is mounted"),
+        ("/campaign", "/campaign, where the list of volumes is mounted"),
+        ("/secrets", "/secrets/s3, where s3_secret is mounted"),
+        ("/secrets/s3", "/secrets/s3, where s3_secret is mounted"),
+    ],
+)
+def test_a_secret_is_mounted_where_nothing_else_is(path: str, taken: str) -> None:
+    message = f"{path} is the same as, above or below {taken}"
+    remedy = "write a path of its own, for example /secrets/token"
+    assert found("S015", secrets={"token": path}) == [
+        (PATH, at("secrets", "token"), message, remedy)
+    ]
+
+
+def test_secrets_are_mounted_apart() -> None:
+    nested = {"a": "/secrets/a", "token": "/secrets/a/b", "c": "/secrets/ab"}
+    message = "/secrets/a/b is the same as, above or below /secrets/a, where Secret a is mounted"
+    remedy = "write a path of its own, for example /secrets/token"
+    assert found("S015", secrets=nested) == [(PATH, at("secrets", "token"), message, remedy)]

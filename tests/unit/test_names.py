@@ -1,0 +1,65 @@
+"""Names and patterns that files and clusters are held to."""
+
+import re
+
+import pytest
+
+from converter import names
+
+
+@pytest.mark.parametrize(
+    ("pattern", "accepted", "rejected"),
+    [
+        (
+            names.DNS_LABEL,
+            ["a", "a-1", "1a", "a" * 63],
+            ["", "A", "-a", "a-", "a.b", "a" * 64, "a\n"],
+        ),
+        (names.DNS_SUBDOMAIN, ["a", "a.b-c.d"], ["", "a..b", ".a", "a.", "A.b", "a.-b", "a\n"]),
+        (
+            names.LABEL_VALUE,
+            ["a", "A_b.c-d", "0012", "a" * 63],
+            ["", "-a", "a-", ".a", "a b", "a/b", "a" * 64, "ä", "a\n"],
+        ),
+        (names.ENV_NAME, ["A", "_a", "a1"], ["", "1a", "A-B", "A.B", "A\n"]),
+        (
+            names.PINNED_IMAGE,
+            ["ocr@sha256:" + "0" * 64, "r.example.org:5000/a/b:tag@sha256:" + "a" * 64],
+            ["ocr", "ocr:1", "ocr@sha256:0", "@sha256:" + "0" * 64, "ocr@sha256:" + "A" * 64],
+        ),
+        (
+            names.RESERVED_ENV,
+            ["CAMPAIGN", "VOLUME_ID", "IFS", "PS1", "BASH_ENV", "_", "_campaigns_x"],
+            ["CAMPAIGN_NAME", "MY_PATH", "PS3", "UID_X", "campaign"],
+        ),
+    ],
+)
+def test_patterns(pattern: re.Pattern[str], accepted: list[str], rejected: list[str]) -> None:
+    assert [text for text in accepted if not pattern.match(text)] == []
+    assert [text for text in rejected if pattern.match(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_part"),
+    [("scan-part1", True), ("scan-part12", True), ("scan-part", False), ("scan-part1a", False)],
+)
+def test_the_ending_of_a_part_is_reserved(name: str, is_part: bool) -> None:
+    assert bool(names.PART_SUFFIX.search(name)) is is_part
+
+
+def test_objects_are_named_after_what_they_are_for() -> None:
+    assert names.pipeline_configmap("ocr") == "pipeline-ocr"
+    assert names.warmup_job("ocr") == "warmup-ocr"
+    assert names.campaign_configmap("scan-part1") == "campaign-scan-part1"
+    assert names.status_configmap("scan-part1") == "campaign-scan-part1-status"
+
+
+def test_everything_of_ours_is_in_one_domain() -> None:
+    ours = [
+        value
+        for key, value in vars(names).items()
+        if key.endswith(("_LABEL", "_ANNOTATION")) and not key.startswith("KUEUE_")
+        if isinstance(value, str)
+    ]
+    assert len(ours) == len(set(ours)) > 10
+    assert all(value.startswith(f"{names.DOMAIN}/") for value in ours)

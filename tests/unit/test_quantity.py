@@ -1,0 +1,96 @@
+"""Quantities, against the kubernetes package and the API server's rules."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kubernetes.utils.quantity import parse_quantity as kubernetes_parse_quantity
+
+from converter.quantity import canonical_quantity, parse_quantity
+
+SUFFIXES = ("", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+NUMBERS = st.decimals(0, 10**6, places=3, allow_nan=False).map(lambda number: f"{number:f}")
+WRITTEN = st.builds(lambda number, suffix: number + suffix, NUMBERS, st.sampled_from(SUFFIXES))
+EXPONENTS = st.builds(
+    lambda number, letter, power: f"{number}{letter}{power}",
+    st.integers(0, 999),
+    st.sampled_from("eE"),
+    st.integers(-9, 12),
+)
+
+
+@given(WRITTEN | EXPONENTS)
+def test_is_what_the_kubernetes_package_reads(text: str) -> None:
+    expected: Decimal = kubernetes_parse_quantity(text)
+    assert parse_quantity(text) == Fraction(expected)
+
+
+@given(WRITTEN | EXPONENTS)
+def test_the_canonical_form_is_the_same_amount_and_stays(text: str) -> None:
+    canonical = canonical_quantity(text)
+    lost = parse_quantity(canonical) - parse_quantity(text)
+    assert 0 <= lost < Fraction(1, 10**9)
+    assert canonical_quantity(canonical) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("0", "0"),
+        ("0Gi", "0"),
+        ("0.5", "500m"),
+        (".5", "500m"),
+        ("1.", "1"),
+        ("1000m", "1"),
+        ("1500m", "1500m"),
+        ("1000", "1k"),
+        ("1024", "1024"),
+        ("1024Ki", "1Mi"),
+        ("32768Mi", "32Gi"),
+        ("1.5Gi", "1536Mi"),
+        ("0.5Ki", "512"),
+        ("0.1Ki", "102400m"),
+        ("1023.5Ki", "1048064"),
+        ("8G", "8G"),
+        ("8000M", "8G"),
+        ("0.1n", "1n"),
+        ("1e3", "1e3"),
+        ("1E3", "1e3"),
+        ("12e2", "1200"),
+        ("1e-3", "1e-3"),
+        ("1E", "1E"),
+        ("007", "7"),
+    ],
+)
+def test_canonical_form(text: str, canonical: str) -> None:
+    assert canonical_quantity(text) == canonical
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " 1",
+        "1 ",
+        "1\n",
+        "-1",
+        "+1",
+        "1GB",
+        "1gi",
+        "1Gib",
+        "m",
+        ".",
+        "1e",
+        "1e1.5",
+        "1e999",
+        "x",
+    ],
+)
+def test_what_is_no_quantity(text: str) -> None:
+    for function in (parse_quantity, canonical_quantity):
+        with pytest.raises(ValueError, match="is not a quantity"):
+            function(text)
