@@ -1,0 +1,110 @@
+"""A pipeline together with what converter.yaml adds to it: how one volume is processed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from converter.layout import DEFAULT_MEMORY_LIMIT, DEFAULT_SIZE
+from converter.model import Pipeline, Settings, Size, Warmup
+from converter.quantity import canonical_quantity
+from converter.render.digest import digest
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What one pod asks for. Quantities are in canonical form; `gpu` is whole GPUs."""
+
+    cpu: str
+    memory_request: str
+    memory_limit: str
+    gpu: int
+    workdir: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How one volume is processed. Seconds are whole seconds.
+
+    `env` is what the files put into a pod's environment, converter.yaml's overridden by the
+    pipeline's. `warmup` is None where no model cache is filled first. `sha256` changes with what
+    the pipeline's own file says (and the command and size that stand in for what it leaves out),
+    not with the settings of the cluster, so that these do not throw a filled cache away.
+    """
+
+    pipeline: str
+    image: str
+    command: tuple[str, ...]
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    steps: Any
+    resources: Resources
+    node_selector: Mapping[str, str]
+    max_seconds: int
+    ttl_seconds_after_finished: int
+    warmup: Warmup | None
+    sha256: str
+
+    @property
+    def cache_directory(self) -> str:
+        """The directory on the data volume that belongs to this recipe alone."""
+        return f"{self.pipeline}-{self.sha256}"
+
+
+def recipe_of(pipeline: Pipeline, settings: Settings) -> Recipe:
+    """Fill in what the pipeline leaves to converter.yaml."""
+    command = settings.command if pipeline.command is None else pipeline.command
+    size = _size(pipeline, settings)
+    return Recipe(
+        pipeline=pipeline.id,
+        image=pipeline.image,
+        command=command,
+        args=pipeline.args,
+        env={**settings.env, **pipeline.env},
+        steps=pipeline.steps,
+        resources=_resources(size),
+        node_selector={**settings.node_selector, **_flavor_labels(size, settings)},
+        max_seconds=pipeline.max_seconds or settings.max_seconds,
+        ttl_seconds_after_finished=(
+            pipeline.ttl_seconds_after_finished or settings.ttl_seconds_after_finished
+        ),
+        warmup=_warmup(pipeline, settings),
+        sha256=digest(
+            image=pipeline.image,
+            command=command,
+            args=pipeline.args,
+            env=pipeline.env,
+            steps=pipeline.steps,
+            size=size.name,
+        ),
+    )
+
+
+def _size(pipeline: Pipeline, settings: Settings) -> Size:
+    name = pipeline.size or settings.default_size
+    return settings.sizes[name] if name else DEFAULT_SIZE
+
+
+def _resources(size: Size) -> Resources:
+    memory = canonical_quantity(size.memory)
+    return Resources(
+        cpu=canonical_quantity(size.cpu),
+        memory_request=memory,
+        memory_limit=DEFAULT_MEMORY_LIMIT if size is DEFAULT_SIZE else memory,
+        gpu=size.gpu,
+        workdir=canonical_quantity(size.workdir),
+    )
+
+
+def _flavor_labels(size: Size, settings: Settings) -> Mapping[str, str]:
+    """Kueue has no request for a flavor by name: a pod lands on one by its node labels."""
+    if size.flavor is None:
+        return {}
+    return next(f.node_labels for f in settings.flavors if f.name == size.flavor)
+
+
+def _warmup(pipeline: Pipeline, settings: Settings) -> Warmup | None:
+    if pipeline.warmup is None:
+        return settings.warmup
+    if pipeline.warmup.command or settings.warmup is None:
+        return pipeline.warmup
+    return Warmup(settings.warmup.command, pipeline.warmup.args)
