@@ -1,0 +1,356 @@
+"""A small client for the JSON API of an API server.
+
+Configuration, authentication and TLS are the ``kubernetes`` package's; requests go through its
+connection pool as plain JSON, because its models drop fields that a newer server knows.
+"""
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+from urllib.parse import urlencode
+
+import urllib3
+from kubernetes import config
+from kubernetes.client.configuration import Configuration
+from kubernetes.client.rest import RESTClientObject
+from urllib3.response import BaseHTTPResponse
+from urllib3.util import Retry, Timeout
+
+from converter import __version__
+from converter.cluster.resources import Resource
+from converter.cluster.status import api_error
+from converter.errors import ApiError, ClusterUnavailable
+
+Object = dict[str, Any]
+
+APPLY_PATCH = "application/apply-patch+yaml"
+MERGE_PATCH = "application/merge-patch+json"
+CONNECT_SECONDS = 5.0
+
+ATTEMPTS_AFTER_FIRST = 4
+RETRY_STATUS = (429, 500, 502, 503, 504)
+LONGEST_WAIT_SECONDS = 30.0
+
+
+class _Retry(Retry):
+    """Retries that ask `check` again before each one: a Lease can be lost in between.
+
+    A server's Retry-After is kept to, up to 30 s.
+    """
+
+    check: Callable[[], None] | None = None
+
+    def new(self, **changes: Any) -> Self:
+        following = super().new(**changes)
+        following.check = self.check
+        return following
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        asked = super().get_retry_after(response)
+        return None if asked is None else min(asked, LONGEST_WAIT_SECONDS)
+
+    def sleep(self, response: BaseHTTPResponse | None = None) -> None:
+        super().sleep(response)
+        if self.check is not None:
+            self.check()
+
+
+def _retries(check: Callable[[], None] | None) -> Retry:
+    """Retries of any request, since each may be sent twice.
+
+    Server-side apply, merge patches and deletes with a uid are idempotent; creates and replaces
+    fail on the second try with a conflict.
+    """
+    retries = _Retry(
+        total=ATTEMPTS_AFTER_FIRST,
+        backoff_factor=0.5,
+        backoff_max=8,
+        status_forcelist=RETRY_STATUS,
+        allowed_methods=None,
+        raise_on_status=False,
+    )
+    retries.check = check
+    return retries
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A whole collection as it was at `resource_version`."""
+
+    items: tuple[Object, ...]
+    resource_version: str
+
+
+class Client:
+    """Requests to one API server.
+
+    Every method raises `ApiError` (one of its kinds) when the server answers with a failure and
+    `ClusterUnavailable` when it does not answer. `request_timeout` is in seconds and is the
+    longest wait for one answer.
+    """
+
+    def __init__(self, configuration: Configuration, *, request_timeout: float = 60.0) -> None:
+        # Applies run side by side; each needs a connection of its own.
+        configuration.connection_pool_maxsize = 32
+        self._configuration = configuration
+        self._pool = RESTClientObject(configuration).pool_manager
+        self._timeout = Timeout(connect=CONNECT_SECONDS, read=request_timeout)
+        self._before_write: Callable[[], None] | None = None
+        self._clock: _Clock = _Clock()
+
+    @classmethod
+    def from_kubeconfig(
+        cls,
+        *,
+        kubeconfig: Path | None = None,
+        context: str | None = None,
+        request_timeout: float = 60.0,
+    ) -> Self:
+        """A client as kubectl would make it: a kubeconfig if there is one, else the pod's own.
+
+        Raises ClusterUnavailable when there are no usable credentials.
+        """
+        configuration = Configuration()
+        try:
+            if kubeconfig or context or _default_kubeconfig_exists():
+                config.load_kube_config(
+                    config_file=str(kubeconfig) if kubeconfig else None,
+                    context=context,
+                    client_configuration=configuration,
+                )
+            else:
+                config.load_incluster_config(client_configuration=configuration)
+        except (config.ConfigException, OSError) as error:
+            raise ClusterUnavailable(
+                f"no credentials for a cluster: {_one_line(error)}; "
+                "set KUBECONFIG, or pass --kubeconfig or --context"
+            ) from error
+        return cls(configuration, request_timeout=request_timeout)
+
+    def guarded_by(self, check: Callable[[], None]) -> Self:
+        """The same client, calling `check` immediately before each write it sends.
+
+        A dry run counts as a write: a run that lost its Lease has no business sending one.
+        """
+        guarded = copy.copy(self)
+        guarded._before_write = check
+        return guarded
+
+    def now(self) -> datetime:
+        """The API server's clock, from its last answer and the time since. Always in UTC.
+
+        Raises ClusterUnavailable when no answer so far had a Date header.
+        """
+        return self._clock.now()
+
+    def list(self, resource: Resource, namespace: str, *, selector: str = "") -> Listing:
+        """Every object of one kind in a namespace, page by page.
+
+        The server forgets how to go on after some minutes (410); the list is then read anew, once.
+        """
+        try:
+            return self._pages(resource, namespace, selector)
+        except ApiError as error:
+            if error.status != 410:
+                raise
+            return self._pages(resource, namespace, selector)
+
+    def _pages(self, resource: Resource, namespace: str, selector: str) -> Listing:
+        items: list[Object] = []
+        token = ""
+        while True:
+            query = {"limit": str(resource.page)}
+            if selector:
+                query["labelSelector"] = selector
+            if token:
+                query["continue"] = token
+            page = self._request(
+                "GET", resource.path(namespace), f"{resource.plural} in {namespace}", query=query
+            )
+            items.extend(page.get("items") or ())
+            token = page["metadata"].get("continue", "")
+            if not token:
+                return Listing(tuple(items), page["metadata"].get("resourceVersion", ""))
+
+    def get(self, resource: Resource, namespace: str, name: str) -> Object:
+        """One object. Raises NotFound when there is none."""
+        return self._request("GET", resource.path(namespace, name), f"{resource.kind}/{name}")
+
+    def apply(
+        self,
+        resource: Resource,
+        namespace: str,
+        body: Mapping[str, Any],
+        *,
+        manager: str,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> Object:
+        """Server-side apply of one object; the object as it then is.
+
+        Raises Conflict when a field belongs to another manager and `force` is false.
+        """
+        name = body["metadata"]["name"]
+        query = {"fieldManager": manager, "fieldValidation": "Strict"}
+        if force:
+            query["force"] = "true"
+        if dry_run:
+            query["dryRun"] = "All"
+        return self._request(
+            "PATCH",
+            resource.path(namespace, name),
+            f"{resource.kind}/{name}",
+            query=query,
+            body=body,
+            content_type=APPLY_PATCH,
+        )
+
+    def merge_patch(
+        self, resource: Resource, namespace: str, name: str, patch: Mapping[str, Any], manager: str
+    ) -> Object:
+        """JSON merge patch of one object; the object as it then is."""
+        return self._request(
+            "PATCH",
+            resource.path(namespace, name),
+            f"{resource.kind}/{name}",
+            query={"fieldManager": manager, "fieldValidation": "Strict"},
+            body=patch,
+            content_type=MERGE_PATCH,
+        )
+
+    def create(self, resource: Resource, namespace: str, body: Mapping[str, Any]) -> Object:
+        """Create one object. Raises Conflict when it exists already."""
+        return self._request(
+            "POST",
+            resource.path(namespace),
+            f"{resource.kind}/{body['metadata']['name']}",
+            body=body,
+        )
+
+    def replace(self, resource: Resource, namespace: str, body: Mapping[str, Any]) -> Object:
+        """Update one object. Raises Conflict when its resourceVersion is no longer the one read."""
+        name = body["metadata"]["name"]
+        return self._request(
+            "PUT", resource.path(namespace, name), f"{resource.kind}/{name}", body=body
+        )
+
+    def delete(self, resource: Resource, namespace: str, name: str, *, uid: str) -> None:
+        """Delete the object with this uid, its dependents in the background.
+
+        An object that is gone already counts as deleted; one that was made again under the same
+        name has another uid and raises Conflict.
+        """
+        self._request(
+            "DELETE",
+            resource.path(namespace, name),
+            f"{resource.kind}/{name}",
+            body={"preconditions": {"uid": uid}, "propagationPolicy": "Background"},
+            missing_ok=True,
+        )
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        target: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+        content_type: str = "application/json",
+        missing_ok: bool = False,
+    ) -> Object:
+        check = None if method == "GET" else self._before_write
+        if check is not None:
+            check()
+        verb = "read" if method == "GET" else method.lower()
+        headers = {
+            "Accept": "application/json",
+            "User-Agent": f"campaigns/{__version__}",
+            **self._authorization(),
+        }
+        if body is not None:
+            headers["Content-Type"] = content_type
+        url = self._configuration.host + path
+        if query:
+            url += "?" + urlencode(query)
+        try:
+            response = self._pool.request(
+                method,
+                url,
+                body=json.dumps(body).encode() if body is not None else None,
+                headers=headers,
+                timeout=self._timeout,
+                retries=_retries(check),
+                redirect=False,
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise ClusterUnavailable(
+                f"no answer from the API server to {verb} {target}: {_one_line(error)}"
+            ) from error
+        self._clock.observe(response.headers.get("Date"))
+        document = _json_object(response.data)
+        if response.status == 404 and missing_ok and document is not None:
+            return {}
+        if response.status >= 300:
+            shown = {"message": _text(response.data)} if document is None else document
+            raise api_error(verb, target, response.status, shown)
+        if document is None:
+            # A proxy or a login page in between; what became of a write is not known.
+            raise ClusterUnavailable(
+                f"the answer to {verb} {target} is not from an API server: {_text(response.data)}"
+            )
+        return document
+
+    def _authorization(self) -> dict[str, str]:
+        # Asked for on every request: exec plugins and projected tokens renew behind this call.
+        auth = self._configuration.auth_settings().get("BearerToken")
+        return {"Authorization": str(auth["value"])} if auth else {}
+
+
+class _Clock:
+    """The server's time, carried forward by this machine's monotonic clock."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[datetime, float] | None = None
+
+    def observe(self, header: str | None) -> None:
+        if not header:
+            return
+        with suppress(ValueError):
+            self._seen = (parsedate_to_datetime(header).astimezone(UTC), monotonic())
+
+    def now(self) -> datetime:
+        if self._seen is None:
+            raise ClusterUnavailable(
+                "the API server's clock is not known: its answers have no Date header"
+            )
+        server, at = self._seen
+        return server + timedelta(seconds=monotonic() - at)
+
+
+def _default_kubeconfig_exists() -> bool:
+    locations = config.KUBE_CONFIG_DEFAULT_LOCATION.split(":")
+    return any(Path(location).expanduser().is_file() for location in locations if location)
+
+
+def _json_object(data: bytes) -> Object | None:
+    try:
+        document = json.loads(data)
+    except ValueError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _text(data: bytes) -> str:
+    return " ".join(data[:200].decode("utf-8", "replace").split())
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]

@@ -1,0 +1,35 @@
+"""The kinds of object that the reconciler reads or writes, and their paths on an API server."""
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One resource of an API server.
+
+    `api` is the path of its group and version, `page` how many objects one answer to a LIST has at
+    most: as many as fit into memory when each is as large as it may be.
+    """
+
+    api: str
+    plural: str
+    kind: str
+    namespaced: bool = True
+    page: int = 500
+
+    def path(self, namespace: str, name: str = "") -> str:
+        """The URL path of one object, or of the collection where `name` is empty."""
+        scope = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced else ""
+        leaf = f"/{quote(name, safe='')}" if name else ""
+        return f"{self.api}{scope}/{self.plural}{leaf}"
+
+
+CONFIGMAPS: Final = Resource("/api/v1", "configmaps", "ConfigMap", page=100)
+JOBS: Final = Resource("/apis/batch/v1", "jobs", "Job")
+LEASES: Final = Resource("/apis/coordination.k8s.io/v1", "leases", "Lease")
+WORKLOADS: Final = Resource("/apis/kueue.x-k8s.io/v1beta2", "workloads", "Workload")
+
+# What a rendered manifest can be.
+RENDERED: Final = {resource.kind: resource for resource in (CONFIGMAPS, JOBS)}

@@ -1,0 +1,33 @@
+"""Failure answers of an API server, as the exceptions of `converter.errors`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from converter.errors import ApiError, Cause, Conflict, Forbidden, Invalid, NotFound
+
+KINDS: dict[int, type[ApiError]] = {
+    400: Invalid,
+    401: Forbidden,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    422: Invalid,
+}
+MESSAGE_LIMIT = 400
+
+
+def api_error(verb: str, target: str, status: int, document: Mapping[str, Any]) -> ApiError:
+    """The exception for one failure answer; `document` is the Status the server sent.
+
+    The message is put on one line and cut: the server repeats whole Go structs in it.
+    """
+    details = document.get("details") or {}
+    causes = tuple(
+        Cause(cause.get("reason", ""), cause.get("field", ""), cause.get("message", ""))
+        for cause in details.get("causes") or ()
+    )
+    message = " ".join(str(document.get("message") or "no message").split())
+    if len(message) > MESSAGE_LIMIT:
+        message = message[: MESSAGE_LIMIT - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    kind = KINDS.get(status, ApiError)
+    return kind(verb, target, status, str(document.get("reason") or "Unknown"), message, causes)

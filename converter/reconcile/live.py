@@ -1,0 +1,62 @@
+"""What is on the cluster, read once: one LIST per kind, whatever the number of campaigns.
+
+The lists are not narrowed to our label: an object of somebody else's under one of our names must
+be seen before anything is sent.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from converter.cluster.client import Client
+from converter.cluster.objects import is_ours, label, name
+from converter.cluster.resources import CONFIGMAPS, JOBS, WORKLOADS
+from converter.manifest import Role
+from converter.model import EMPTY
+from converter.names import CAMPAIGN_LABEL, KUEUE_JOB_UID_LABEL, ROLE_LABEL
+
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The objects of one namespace. Jobs and ConfigMaps by name, Workloads by their Job's uid."""
+
+    jobs: Mapping[str, Object] = field(default_factory=lambda: EMPTY)
+    configmaps: Mapping[str, Object] = field(default_factory=lambda: EMPTY)
+    workloads: Mapping[str, tuple[Object, ...]] = field(default_factory=lambda: EMPTY)
+
+    def find(self, kind: str, object_name: str) -> Object | None:
+        """The live object of a rendered kind and name."""
+        return (self.jobs if kind == JOBS.kind else self.configmaps).get(object_name)
+
+
+def read_live(client: Client, namespace: str) -> Live:
+    """Read the namespace. Raises `ApiError` when one of the kinds may not be listed."""
+    return Live(
+        jobs=_by_name(client.list(JOBS, namespace).items),
+        configmaps=_by_name(client.list(CONFIGMAPS, namespace).items),
+        workloads=read_workloads(client, namespace),
+    )
+
+
+def read_workloads(client: Client, namespace: str) -> dict[str, tuple[Object, ...]]:
+    """Every Workload that Kueue made for a Job, by the Job's uid."""
+    found: dict[str, tuple[Object, ...]] = {}
+    for workload in client.list(WORKLOADS, namespace, selector=KUEUE_JOB_UID_LABEL).items:
+        job_uid = label(workload, KUEUE_JOB_UID_LABEL)
+        found[job_uid] = (*found.get(job_uid, ()), workload)
+    return found
+
+
+def by_campaign(live: Live, repository: str) -> dict[str, list[Object]]:
+    """Our campaigns' Jobs and ConfigMaps of volumes, also those of parts no longer in git."""
+    found: dict[str, list[Object]] = {}
+    for each in (*live.jobs.values(), *live.configmaps.values()):
+        if label(each, ROLE_LABEL) in (Role.CAMPAIGN, Role.VOLUMES) and is_ours(each, repository):
+            found.setdefault(label(each, CAMPAIGN_LABEL), []).append(each)
+    return found
+
+
+def _by_name(items: Iterable[Object]) -> dict[str, Object]:
+    return {name(item): item for item in items}

@@ -1,0 +1,60 @@
+"""Deletes what git no longer has: the Job first, then what belongs to it."""
+
+from collections.abc import Sequence
+
+from converter.cluster.client import Client
+from converter.cluster.resources import RENDERED
+from converter.errors import ApiError, Refused
+from converter.reconcile.execute import side_by_side
+from converter.reconcile.outcome import Event, Fate, Outcome
+from converter.reconcile.plan import Plan, Target
+
+MINIMUM_LIMIT = 5
+
+
+def check_limit(plan: Plan, live_campaigns: int, limit: int | None) -> None:
+    """Refuse to cancel more campaigns at once than looks intended.
+
+    `limit` None stands for half of the campaigns that are live, and at least 5. Raises Refused.
+    """
+    cancelled = plan.unwanted_campaigns
+    allowed = max(MINIMUM_LIMIT, live_campaigns // 2) if limit is None else limit
+    if len(cancelled) > allowed:
+        raise Refused(
+            f"prune would cancel {len(cancelled)} campaigns ({_some(cancelled)}), more than the "
+            f"limit of {allowed}; nothing was sent: if they are meant, pass "
+            f"--prune-limit {len(cancelled)}"
+        )
+
+
+def prune(
+    client: Client,
+    namespace: str,
+    targets: Sequence[Target],
+    outcome: Outcome,
+    *,
+    concurrency: int,
+) -> None:
+    """Delete the targets, Jobs before ConfigMaps, each only if it is still the one that was read.
+
+    While a Job could not be deleted, no ConfigMap is: its pods would lose their volumes.
+    """
+
+    def delete(target: Target) -> Event:
+        named = f"{target.kind}/{target.name}"
+        try:
+            client.delete(RENDERED[target.kind], namespace, target.name, uid=target.uid)
+        except ApiError as error:
+            return Event(Fate.PRUNE_FAILED, named, f"{error.reason}: {error.message}")
+        return Event(Fate.PRUNED, named)
+
+    for kind in ("Job", "ConfigMap"):
+        if outcome.count(Fate.PRUNE_FAILED):
+            return
+        chosen = [target for target in targets if target.kind == kind]
+        outcome.extend(side_by_side(delete, chosen, concurrency))
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:3])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"

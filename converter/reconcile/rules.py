@@ -1,0 +1,257 @@
+"""Why a pipeline or a campaign is held back: one function a rule, each a pure reading of values.
+
+A rule returns one sentence that says what is wrong and the way through, or "" when it has no
+objection. A campaign that one rule objects to is held back whole; all else goes on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from converter.cluster.fields import owners
+from converter.cluster.objects import (
+    annotation,
+    is_ours,
+    is_suspended,
+    job_end,
+    label,
+    name,
+    true_condition,
+    uid,
+)
+from converter.manifest import Manifest, Role
+from converter.names import (
+    FIELD_MANAGER,
+    INPUTS_ANNOTATION,
+    JOB_UID_ANNOTATION,
+    KUEUE_MIN_PARALLELISM_ANNOTATION,
+    MANAGED_BY_LABEL,
+    MANAGED_BY_VALUE,
+    PIPELINE_LABEL,
+    RECIPE_ANNOTATION,
+    REPOSITORY_ANNOTATION,
+    ROLE_LABEL,
+    WINDOW_ANNOTATION,
+    status_configmap,
+)
+from converter.queues.base import Object
+from converter.reconcile.live import Live
+from converter.reconcile.record import Record, volumes_digest
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One Job of a campaign and the ConfigMap of its volumes, as rendered."""
+
+    job: Manifest
+    volumes: Manifest
+
+
+def hold_back_pipeline(objects: Sequence[Manifest], live: Live, repository: str) -> str:
+    """The first objection to applying a pipeline's objects."""
+    for manifest in objects:
+        present = live.find(manifest.kind, manifest.name)
+        if reason := _foreign(manifest.target, present, repository):
+            return reason
+    for manifest in objects:
+        if manifest.role is Role.PIPELINE:
+            return _changed_recipe(manifest, live, repository)
+    return ""
+
+
+def hold_back_campaign(
+    parts: Sequence[Part], live: Live, repository: str, present: Sequence[Object]
+) -> str:
+    """The first objection to applying a campaign. `present` are its Jobs and volumes, as live."""
+    for part in parts:
+        status_name = status_configmap(part.job.name)
+        named = (
+            (part.job.target, live.jobs.get(part.job.name)),
+            (part.volumes.target, live.configmaps.get(part.volumes.name)),
+            (f"ConfigMap/{status_name}", live.configmaps.get(status_name)),
+        )
+        for target, found in named:
+            if reason := _foreign(target, found, repository):
+                return reason
+    if reason := _changed_parts(parts, present):
+        return reason
+    for part in parts:
+        for rule in (_unreadable_record, _changed_volumes, _lost, _changed_inputs, _changed_window):
+            if reason := rule(part, live):
+                return reason
+    return ""
+
+
+def is_finished(part: Part, live: Live) -> bool:
+    """Whether a part has ended and is never to run again. A live Job outranks a record."""
+    job = live.jobs.get(part.job.name)
+    if job is not None:
+        return job_end(job) is not None
+    try:
+        record = _record(part, live)
+    except ValueError:
+        return False
+    return record is not None and _belongs(record, part, live)
+
+
+def _foreign(target: str, present: Object | None, repository: str) -> str:
+    if present is None or is_ours(present, repository):
+        return ""
+    if label(present, MANAGED_BY_LABEL) != MANAGED_BY_VALUE:
+        return (
+            f"{target} exists and was not made by campaigns; it is neither adopted nor "
+            "overwritten: delete it, or rename the file"
+        )
+    other = annotation(present, REPOSITORY_ANNOTATION) or "unknown"
+    return (
+        f"{target} belongs to repository {other}, this one is {repository}: rename the file, or "
+        "set `repository` in converter.yaml if both are the same repository"
+    )
+
+
+def _changed_recipe(manifest: Manifest, live: Live, repository: str) -> str:
+    present = live.configmaps.get(manifest.name)
+    if present is None or _same(present, manifest.body, RECIPE_ANNOTATION):
+        return ""
+    users = sorted(
+        name(job)
+        for job in live.jobs.values()
+        if is_ours(job, repository)
+        and label(job, ROLE_LABEL) == Role.CAMPAIGN
+        and label(job, PIPELINE_LABEL) == manifest.pipeline
+        and job_end(job) is None
+    )
+    if not users:
+        return ""
+    return (
+        f"its recipe changed while {', '.join(users)} still runs with it: put the old file back "
+        f"and write the new recipe to a new file, for example pipelines/{manifest.pipeline}-2.yaml"
+    )
+
+
+def _unreadable_record(part: Part, live: Live) -> str:
+    try:
+        _record(part, live)
+    except ValueError as error:
+        return (
+            f"ConfigMap/{status_configmap(part.job.name)} is not a record that can be read "
+            f"({error}), so it is not known whether the campaign has finished: repair or delete it"
+        )
+    return ""
+
+
+def _changed_volumes(part: Part, live: Live) -> str:
+    present = live.configmaps.get(part.volumes.name)
+    if present is None:
+        return ""
+    rename = "put the old file back and write a new campaign file for the new work"
+    if present.get("data") != part.volumes.body["data"]:
+        return f"its list of volumes differs from what was applied: {rename}"
+    was = label(present, PIPELINE_LABEL)
+    if was != part.job.pipeline:
+        return f"its pipeline was {was} and is now {part.job.pipeline}: {rename}"
+    return ""
+
+
+def _changed_parts(parts: Sequence[Part], present: Sequence[Object]) -> str:
+    """A list of volumes that grows past a part's limit gets Jobs of other names."""
+    rendered = {manifest.name for part in parts for manifest in (part.job, part.volumes)}
+    others = sorted({name(each) for each in present} - rendered)
+    if not others:
+        return ""
+    return (
+        f"its list of volumes differs from what was applied as {', '.join(others)}: put the old "
+        "file back and write a new campaign file for the new work"
+    )
+
+
+def _lost(part: Part, live: Live) -> str:
+    """The ConfigMap is applied after its Job, so it proves that there was one."""
+    if part.job.name in live.jobs or part.volumes.name not in live.configmaps:
+        return ""
+    if is_finished(part, live):
+        return ""
+    return (
+        f"its Job {part.job.name} was created and is gone, and no record says how it ended, so it "
+        "may have finished: write a new campaign file to run it again"
+    )
+
+
+def _changed_inputs(part: Part, live: Live) -> str:
+    job = live.jobs.get(part.job.name)
+    if job is None or job_end(job) is not None or _same(job, part.job.body, INPUTS_ANNOTATION):
+        return ""
+    return (
+        "its pipeline, its size or the settings in converter.yaml changed since it was created, "
+        "and the pods of a live Job cannot change: undo the change until it has finished, or "
+        "remove the campaign and write a new file"
+    )
+
+
+def _changed_window(part: Part, live: Live) -> str:
+    """Kueue stops every pod and queues the Job again when an admitted Job's count changes.
+
+    Compared is what was asked for where partial admission may have lowered ``spec.parallelism``.
+    """
+    job = live.jobs.get(part.job.name)
+    if job is None or job_end(job) is not None:
+        return ""
+    was, now = (_pods_at_once(present) for present in (job, part.job.body))
+    if is_suspended(job):
+        if was == now and _same(job, part.job.body, KUEUE_MIN_PARALLELISM_ANNOTATION):
+            return ""
+        return _still_admitted(job, live) or (_taken_over(job) if was != now else "")
+    if was == now:
+        return ""
+    return (
+        f"its window was {was} and is now {now}, and Kueue would stop all its pods: set "
+        "suspend: true and apply, change the window and apply, then take suspend out"
+    )
+
+
+def _still_admitted(job: Object, live: Live) -> str:
+    """A suspended Job still has its quota for a moment before it starts and after it stops.
+
+    Kueue answers a change of its pods by deleting the Workload then, and makes a new one that is
+    active although this one was paused. Without quota it changes the Workload and keeps the pause.
+    """
+    reserved = any(
+        true_condition(workload, "QuotaReserved") for workload in live.workloads.get(uid(job), ())
+    )
+    if not reserved:
+        return ""
+    return "its window changed while Kueue is starting or stopping it: apply again in a moment"
+
+
+def _taken_over(job: Object) -> str:
+    """After a partial admission the number of pods is Kueue's, and git may not overrule Kueue."""
+    managers = {manager for manager, _ in owners(job, ("spec", "parallelism"))}
+    if FIELD_MANAGER in managers or not annotation(job, KUEUE_MIN_PARALLELISM_ANNOTATION):
+        return ""
+    return (
+        "its window changed after Kueue had admitted it with fewer pods, and the number is Kueue's "
+        "since then: put the old window back, or remove the campaign and write a new file"
+    )
+
+
+def _pods_at_once(job: Object) -> int:
+    partial = annotation(job, KUEUE_MIN_PARALLELISM_ANNOTATION)
+    asked = annotation(job, WINDOW_ANNOTATION) if partial else ""
+    return min(int(asked or job["spec"]["parallelism"]), int(job["spec"]["completions"]))
+
+
+def _record(part: Part, live: Live) -> Record | None:
+    present = live.configmaps.get(status_configmap(part.job.name))
+    return None if present is None else Record.from_data(present.get("data") or {})
+
+
+def _belongs(record: Record, part: Part, live: Live) -> bool:
+    """A record counts for the Job stamped on the ConfigMap and for the volumes that it ran."""
+    present = live.configmaps.get(part.volumes.name)
+    if present is not None and annotation(present, JOB_UID_ANNOTATION) != record.job_uid:
+        return False
+    # Unknown volumes count as the same: what has finished is not run twice on a guess.
+    return record.volumes_sha256 in ("", volumes_digest(part.volumes.body["data"]))
+
+
+def _same(present: Object, rendered: Object, key: str) -> bool:
+    return annotation(present, key) == annotation(rendered, key)

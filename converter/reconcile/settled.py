@@ -1,0 +1,27 @@
+"""The part of a live Job that is decided for good."""
+
+from typing import Any
+
+from converter.cluster.fields import applied_fields, extract
+from converter.cluster.objects import annotation, job_end
+from converter.names import FIELD_MANAGER, INPUTS_ANNOTATION
+from converter.queues.base import Object
+
+# Fields of a Job's spec that the API server lets change, and that git may change.
+MUTABLE = ("suspend", "parallelism", "ttlSecondsAfterFinished")
+
+
+def settled(job: Object, live: Object) -> Object:
+    """The rendered Job, with what was applied before where only our own template moved on.
+
+    A Job's pod template is immutable. When the inputs (campaign, pipeline, size, settings) are
+    those that the live Job was made from, a difference in the template comes from a newer release
+    of this tool; the live Job keeps its own, or every campaign would be refused by an upgrade.
+    """
+    same = annotation(job, INPUTS_ANNOTATION) == annotation(live, INPUTS_ANNOTATION)
+    applied: dict[str, Any] = extract(live, applied_fields(live, FIELD_MANAGER))
+    if not same or job_end(live) is not None or "template" not in applied.get("spec", {}):
+        return job
+    spec = {key: value for key, value in applied["spec"].items() if key not in MUTABLE}
+    spec |= {key: job["spec"][key] for key in MUTABLE if key in job["spec"]}
+    return {**job, "spec": spec}

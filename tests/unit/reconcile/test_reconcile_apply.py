@@ -1,0 +1,415 @@
+"""Whole applies under faults: killed between any two writes, refused, raced (apply.md, Order)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from unit.cluster.api_server import Answer, ApiServer, Object, Request, failure, serve
+from unit.cluster.lease_store import LeaseStore
+from unit.reconcile.live_objects import (
+    REPOSITORY,
+    SETTINGS,
+    applied,
+    campaign,
+    ended,
+    job,
+    managed,
+    pipeline,
+    running,
+    stamped_volumes,
+    volumes,
+    warmup,
+    workload,
+)
+from unit.reconcile.namespace_store import Namespace
+
+from converter.errors import ClusterUnavailable, LeaseHeld, Refused
+from converter.manifest import Manifest
+from converter.names import KUEUE_QUEUE_LABEL
+from converter.queues.kueue import Kueue
+from converter.reconcile.apply import Options, apply
+from converter.reconcile.outcome import Fate, Outcome
+from converter.reconcile.provenance import Provenance
+
+PAUSED = [pipeline(), *campaign(suspended=True)]
+ACTIVE = [pipeline(), *campaign()]
+
+
+@pytest.fixture
+def namespace() -> Namespace:
+    return Namespace()
+
+
+@pytest.fixture
+def api(namespace: Namespace) -> Iterator[ApiServer]:
+    with serve(namespace) as server:
+        yield server
+
+
+def applying(api: ApiServer, manifests: list[Manifest], **options: Any) -> Outcome:
+    outcome = Outcome(lambda event: None)
+    chosen = Options(
+        repository=REPOSITORY,
+        identity="me",
+        provenance=Provenance("c0ffee", "ada", "2026-01-01T00:00:00Z"),
+        pause_wait=0.0,
+        concurrency=1,
+        **options,
+    )
+    apply(api.client(), manifests, SETTINGS, Kueue(), chosen, outcome)
+    return outcome
+
+
+def with_running(namespace: Namespace, name: str = "scan", **of_job: Any) -> Object:
+    """A campaign that runs, with its pipeline and its Workload."""
+    live = running(job(name, **of_job))
+    of = stamped_volumes(volumes(name), live["metadata"]["uid"])
+    namespace.add(applied(pipeline()), live, of, workload(live))
+    return live
+
+
+def details(outcome: Outcome, fate: Fate) -> list[tuple[str, str]]:
+    return [(event.target, event.detail) for event in outcome.events if event.fate is fate]
+
+
+# Where an apply starts from, and what it is given: (made before, manifests, prune).
+Start = Callable[[Namespace, ApiServer], None]
+
+
+def from_nothing(namespace: Namespace, api: ApiServer) -> None:
+    del namespace, api
+
+
+def from_new_and_paused(namespace: Namespace, api: ApiServer) -> None:
+    del namespace
+    applying(api, PAUSED)
+
+
+def from_running(namespace: Namespace, api: ApiServer) -> None:
+    del api
+    with_running(namespace)
+
+
+def from_paused_while_waiting(namespace: Namespace, api: ApiServer) -> None:
+    applying(api, ACTIVE)
+    namespace.add(workload(namespace.job()))
+    applying(api, PAUSED)
+
+
+def from_finished(namespace: Namespace, api: ApiServer) -> None:
+    del api
+    live = ended(job())
+    namespace.add(applied(pipeline()), live, stamped_volumes(volumes(), "uid-scan"))
+
+
+WAYS = [
+    (from_nothing, ACTIVE),
+    (from_nothing, PAUSED),
+    (from_new_and_paused, ACTIVE),
+    (from_paused_while_waiting, ACTIVE),
+    (from_running, PAUSED),
+    (from_running, [pipeline(), *campaign("other")]),
+    (from_finished, ACTIVE),
+    (from_finished, [pipeline(), *campaign("other")]),
+]
+
+
+@pytest.mark.parametrize(("start", "manifests"), WAYS)
+def test_killed_after_any_write_the_next_apply_finishes(
+    start: Start, manifests: list[Manifest]
+) -> None:
+    finished = _interrupted(start, manifests, None)
+    for writes in range(1, len(finished.written) + 1):
+        again = _interrupted(start, manifests, writes)
+        assert _essence(again) == _essence(finished), f"killed after {writes} writes"
+        assert again.started_unadmitted == []
+
+
+def _interrupted(start: Start, manifests: list[Manifest], writes: int | None) -> Namespace:
+    namespace = Namespace()
+    with serve(namespace) as api:
+        start(namespace, api)
+        namespace.written.clear()
+        if writes is not None:
+            namespace.writes_left = writes
+            with suppress(ClusterUnavailable):
+                applying(api, manifests, prune=True)
+            namespace.writes_left = None
+            # Five minutes later.
+            namespace.leases = LeaseStore()
+        outcome = applying(api, manifests, prune=True)
+        assert outcome.exit_code == 0
+        before = list(namespace.written)
+        assert applying(api, manifests, prune=True).exit_code == 0
+        assert namespace.written == before, "an apply of the same again writes nothing"
+    return namespace
+
+
+def _essence(namespace: Namespace) -> object:
+    """All that is stored, but not who owns it."""
+    return {
+        (plural, name): {
+            key: value
+            for key, value in {**body, **body["metadata"]}.items()
+            if key not in ("metadata", "managedFields")
+        }
+        for plural, objects in namespace.objects.items()
+        for name, body in objects.items()
+    }
+
+
+def test_a_new_paused_campaign_cannot_start(namespace: Namespace, api: ApiServer) -> None:
+    assert applying(api, PAUSED).exit_code == 0
+    assert namespace.job()["spec"]["suspend"] is True
+    assert KUEUE_QUEUE_LABEL not in namespace.job()["metadata"]["labels"]
+
+
+def test_a_new_paused_campaign_that_kueue_would_queue_is_held_back(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    namespace.default_queue = "default"
+    outcome = applying(api, [pipeline(), *campaign(suspended=True), *campaign("other")])
+    ((target, detail),) = details(outcome, Fate.HELD_BACK)
+    assert target == "campaign scan"
+    assert "LocalQueue default" in detail
+    assert outcome.exit_code == 3
+    assert list(namespace.objects["jobs"]) == ["other"]
+    assert "campaign-scan" not in namespace.objects["configmaps"]
+
+
+def test_a_second_apply_changes_nothing(namespace: Namespace, api: ApiServer) -> None:
+    namespace.leases.take_over("other", api.now or pytest.fail("no clock"))
+    with pytest.raises(LeaseHeld, match="other"):
+        applying(api, ACTIVE)
+    assert namespace.written == []
+
+
+def refuse(method: str, place: str, status: int = 403) -> Callable[[Request], Answer | None]:
+    def answer(request: Request) -> Answer | None:
+        is_it = request.method == method and request.path.endswith(place)
+        return failure(status, "Forbidden", "policy") if is_it else None
+
+    return answer
+
+
+def test_a_refused_job_leaves_its_configmap_alone_and_all_else_goes_on(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    namespace.refuses = refuse("PATCH", "/jobs/scan")
+    outcome = applying(api, [*ACTIVE, *campaign("other")])
+    assert details(outcome, Fate.REFUSED) == [("Job/scan", "Forbidden: policy")]
+    assert outcome.exit_code == 3
+    assert set(namespace.objects["configmaps"]) == {"pipeline-ocr", "campaign-other"}
+
+
+def test_a_refused_job_is_paused_all_the_same(namespace: Namespace, api: ApiServer) -> None:
+    with_running(namespace)
+    namespace.refuses = refuse("PATCH", "/jobs/scan")
+    outcome = applying(api, PAUSED)
+    assert outcome.count(Fate.PAUSED) == 1
+    assert namespace.objects["workloads"]["job-scan"]["spec"]["active"] is False
+    assert outcome.exit_code == 3
+
+
+def test_a_refused_job_is_not_resumed(namespace: Namespace, api: ApiServer) -> None:
+    with_running(namespace)
+    applying(api, PAUSED)
+    namespace.refuses = refuse("PATCH", "/jobs/scan")
+    outcome = applying(api, ACTIVE)
+    assert outcome.count(Fate.RESUMED) == 0
+    assert namespace.objects["workloads"]["job-scan"]["spec"]["active"] is False
+
+
+def test_a_campaign_of_a_refused_pipeline_is_paused_but_not_resumed(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace, "scan")
+    with_running(namespace, "other")
+    namespace.objects["workloads"]["job-other"]["spec"]["active"] = False
+    namespace.refuses = refuse("PATCH", "/jobs/warmup-ocr")
+    outcome = applying(api, [pipeline(), warmup(), *campaign(suspended=True), *campaign("other")])
+    actives = {n: w["spec"]["active"] for n, w in namespace.objects["workloads"].items()}
+    assert actives == {"job-scan": False, "job-other": False}
+    assert [target for target, _ in details(outcome, Fate.HELD_BACK)] == [
+        "campaign scan",
+        "campaign other",
+    ]
+
+
+def test_a_refused_warmup_leaves_the_recipe_unchanged_too(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    namespace.add(applied(pipeline()))
+    namespace.refuses = refuse("PATCH", "/jobs/warmup-ocr")
+    outcome = applying(api, [pipeline(recipe="recipe-2"), warmup(recipe="recipe-2")])
+    assert [target for target, _ in details(outcome, Fate.REFUSED)] == ["Job/warmup-ocr"]
+    stored = namespace.objects["configmaps"]["pipeline-ocr"]
+    assert stored["data"]["pipeline.yaml"] == "recipe-1"
+
+
+def test_a_record_without_an_answer_does_not_stop_the_pauses(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+    namespace.add(ended(job("old")), stamped_volumes(volumes("old"), "uid-old"))
+    namespace.refuses = lambda request: (
+        Answer(200, b"<html>") if request.path.endswith("-status") else None
+    )
+    with pytest.raises(ClusterUnavailable):
+        applying(api, [*campaign("old"), *PAUSED])
+    assert namespace.objects["workloads"]["job-scan"]["spec"]["active"] is False
+
+
+def test_a_request_without_an_answer_does_not_stop_the_pauses(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+    namespace.refuses = lambda request: (
+        Answer(200, b"<html>") if request.path.endswith("/jobs/new") else None
+    )
+    with pytest.raises(ClusterUnavailable):
+        applying(api, [*campaign("new"), *PAUSED])
+    assert namespace.objects["workloads"]["job-scan"]["spec"]["active"] is False
+
+
+def test_workloads_that_cannot_be_read_again_are_paused_as_they_were_read_before(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+    reads = iter([None, failure(403, "Forbidden")])
+    namespace.refuses = lambda request: next(reads) if request.path.endswith("/workloads") else None
+    assert applying(api, PAUSED).count(Fate.PAUSED) == 1
+
+
+def test_a_job_deleted_between_list_and_apply_is_not_made_again(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+
+    def delete(request: Request) -> None:
+        if request.method == "PATCH" and request.path.endswith("/jobs/scan"):
+            namespace.objects["jobs"].pop("scan", None)
+
+    namespace.refuses = delete
+    outcome = applying(api, PAUSED)
+    assert [target for target, _ in details(outcome, Fate.REFUSED)] == ["Job/scan"]
+    namespace.refuses = lambda request: None
+    outcome = applying(api, ACTIVE)
+    assert "may have finished" in details(outcome, Fate.HELD_BACK)[0][1]
+    assert namespace.objects["jobs"] == {}
+
+
+def test_a_job_that_finished_between_list_and_apply_is_recorded_by_the_next(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+
+    def finish(request: Request) -> None:
+        if request.method == "PATCH" and request.path.endswith("/jobs/scan"):
+            namespace.job()["status"] = ended(job())["status"]
+
+    namespace.refuses = finish
+    assert applying(api, PAUSED).exit_code == 0
+    namespace.refuses = lambda request: None
+    outcome = applying(api, ACTIVE)
+    assert details(outcome, Fate.FINISHED) == [("campaign scan", "")]
+    del namespace.objects["jobs"]["scan"]
+    assert applying(api, ACTIVE).count(Fate.FINISHED) == 1
+    assert namespace.objects["jobs"] == {}
+
+
+def test_a_record_that_is_refused_does_not_stop_the_others(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    from_finished(namespace, api)
+    namespace.refuses = refuse("PATCH", "/campaign-scan-status")
+    outcome = applying(api, [*ACTIVE, *campaign("other")])
+    assert [target for target, _ in details(outcome, Fate.REFUSED)] == [
+        "ConfigMap/campaign-scan-status"
+    ]
+    assert "other" in namespace.objects["jobs"]
+    del namespace.objects["jobs"]["scan"]
+    assert "may have finished" in details(applying(api, ACTIVE), Fate.HELD_BACK)[0][1]
+
+
+def owned_by(manager: str, namespace: Namespace, name: str, value: str) -> None:
+    configmap = namespace.objects["configmaps"][name]
+    configmap["data"]["pipeline.yaml"] = value
+    ours = configmap["metadata"]["managedFields"][0]["fieldsV1"]["f:data"]
+    del ours["f:pipeline.yaml"]
+    fields: Object = {"f:data": {"f:pipeline.yaml": {}}}
+    namespace.add(managed(configmap, manager, "Update", fields))
+
+
+@pytest.mark.parametrize(
+    ("manager", "value", "refused"),
+    [("kubectl-edit", "recipe-1", 0), ("kueue", "edited", 1), ("kueue-x", "edited", 1)],
+)
+def test_git_overrules_hand_edits_and_no_controller(
+    namespace: Namespace, api: ApiServer, manager: str, value: str, refused: int
+) -> None:
+    namespace.add(applied(pipeline()))
+    owned_by(manager, namespace, "pipeline-ocr", "edited")
+    outcome = applying(api, [pipeline()])
+    stored = namespace.objects["configmaps"]["pipeline-ocr"]
+    assert stored["data"]["pipeline.yaml"] == value
+    assert outcome.count(Fate.REFUSED) == refused
+
+
+def test_a_warmup_that_does_not_go_away_is_not_called_replaced(
+    namespace: Namespace, api: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("converter.reconcile.execute.REPLACE_WAIT_SECONDS", 0.0)
+    namespace.add(applied(pipeline()), applied(warmup(recipe="recipe-0")))
+    outcome = applying(api, [pipeline(), warmup()])
+    assert details(outcome, Fate.REFUSED)[0][0] == "Job/warmup-ocr"
+
+
+def test_prune_deletes_jobs_before_configmaps(namespace: Namespace, api: ApiServer) -> None:
+    with_running(namespace)
+    applying(api, [*campaign("other")], prune=True)
+    deleted = [place for method, place in namespace.written if method == "DELETE"]
+    assert deleted[0] == "jobs/scan"
+    assert set(deleted[1:]) == {"configmaps/campaign-scan", "configmaps/pipeline-ocr"}
+
+
+def test_while_a_job_cannot_be_deleted_no_configmap_is(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+    namespace.refuses = refuse("DELETE", "/jobs/scan")
+    outcome = applying(api, [*campaign("other")], prune=True)
+    assert [target for target, _ in details(outcome, Fate.PRUNE_FAILED)] == ["Job/scan"]
+    assert "campaign-scan" in namespace.objects["configmaps"]
+    assert outcome.exit_code != 0
+
+
+def test_without_prune_a_cancelled_campaign_is_named_and_kept(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+    outcome = applying(api, [pipeline(), *campaign("other")])
+    ((target, detail),) = details(outcome, Fate.NOTE)
+    assert target == "campaign scan"
+    assert "--prune" in detail
+    assert "scan" in namespace.objects["jobs"]
+
+
+def test_prune_of_an_empty_repository_is_refused_before_anything_is_asked(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+    with pytest.raises(Refused, match="--allow-empty"):
+        applying(api, [], prune=True)
+    assert api.requests == []
+    assert applying(api, [], prune=True, allow_empty=True).count(Fate.PRUNED) == 3
+
+
+def test_prune_over_the_limit_sends_nothing(namespace: Namespace, api: ApiServer) -> None:
+    for number in range(6):
+        with_running(namespace, f"scan-{number}")
+    with pytest.raises(Refused, match="--prune-limit 6"):
+        applying(api, ACTIVE, prune=True)
+    assert namespace.written == []
+    assert applying(api, ACTIVE, prune=True, prune_limit=6).count(Fate.PRUNED) == 12

@@ -1,0 +1,271 @@
+"""Every pause on the cluster is what git says it is (apply.md, Pause)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from unit.cluster.api_server import Answer, ApiServer, Request, failure, serve
+from unit.reconcile.live_objects import (
+    NAMESPACE,
+    Object,
+    applied,
+    ended,
+    evicted,
+    job,
+    queued,
+    running,
+    workload,
+)
+
+from converter.names import FIELD_MANAGER, HOLD_ANNOTATION, KUEUE_JOB_UID_LABEL
+from converter.queues.kueue import Kueue
+from converter.reconcile import pause
+from converter.reconcile.outcome import Fate, Outcome
+from converter.reconcile.pause import Decision, Move, decide, kueue_deactivation, sync_pause
+from converter.reconcile.plan import PauseWish
+
+PAUSE = PauseWish("scan", "scan", active=False)
+RESUME = PauseWish("scan", "scan", active=True)
+OUTSIDE = applied(Kueue().prepare(job(suspended=True).body, None).body)
+RUNS = running(job())
+PATCH = Decision(Move.PATCH, ("job-scan",))
+NOTHING = Decision(Move.NOTHING)
+
+
+def held(of: Object) -> Object:
+    made = workload(of, active=False)
+    made["metadata"]["annotations"] = {HOLD_ANNOTATION: "7"}
+    return made
+
+
+def deactivated(of: Object, reason: str = "DeactivatedDueToRequeuingLimitExceeded") -> Object:
+    return workload(of, active=False, Evicted=reason)
+
+
+@pytest.mark.parametrize(
+    ("wish", "live", "workloads", "decision"),
+    [
+        (PAUSE, RUNS, [workload(RUNS)], PATCH),
+        (PAUSE, RUNS, [workload(RUNS, active=True)], PATCH),
+        (PAUSE, RUNS, [workload(RUNS, active=False)], NOTHING),
+        (PAUSE, RUNS, [], Decision(Move.WAIT)),
+        (PAUSE, queued(job()), [], Decision(Move.WAIT)),
+        (PAUSE, OUTSIDE, [], NOTHING),
+        (PAUSE, ended(job()), [workload(RUNS)], NOTHING),
+        (PAUSE, None, [], NOTHING),
+        (PAUSE, RUNS, [workload(RUNS, Finished="Succeeded")], NOTHING),
+        (RESUME, evicted(job()), [workload(RUNS, active=False)], PATCH),
+        (RESUME, RUNS, [workload(RUNS)], NOTHING),
+        (RESUME, queued(job()), [], NOTHING),
+        (
+            RESUME,
+            evicted(job()),
+            [deactivated(RUNS)],
+            Decision(Move.PATCH, ("job-scan",), "DeactivatedDueToRequeuingLimitExceeded"),
+        ),
+        (RESUME, evicted(job()), [held(RUNS)], Decision(Move.KEEP, (), "hold 7 is in force")),
+    ],
+    ids=[
+        "runs",
+        "runs, active spelt out",
+        "is paused",
+        "has no Workload yet",
+        "waits and has no Workload yet",
+        "outside the queue, so cannot start",
+        "has ended",
+        "was never created",
+        "its Workload has ended",
+        "paused",
+        "runs already",
+        "not yet in the queue",
+        "deactivated by Kueue",
+        "held",
+    ],
+)
+def test_decide(
+    wish: PauseWish, live: Object | None, workloads: list[Object], decision: Decision
+) -> None:
+    assert decide(wish, live, workloads, reactivate=True) == decision
+
+
+def test_every_workload_of_a_job_is_paused() -> None:
+    several = [
+        workload(RUNS, name="a"),
+        workload(RUNS, name="b", active=False),
+        workload(RUNS, name="c", active=True),
+    ]
+    assert decide(PAUSE, RUNS, several, reactivate=True).workloads == ("a", "c")
+
+
+def test_one_held_workload_keeps_all_of_a_job_inactive() -> None:
+    both = [workload(RUNS, name="a", active=False), held(RUNS)]
+    assert decide(RESUME, evicted(job()), both, reactivate=True).move is Move.KEEP
+
+
+@pytest.mark.parametrize(
+    ("present", "move"),
+    [
+        (deactivated(RUNS), Move.KEEP),
+        (deactivated(RUNS, "Deactivated"), Move.PATCH),
+        (workload(RUNS, active=False), Move.PATCH),
+    ],
+    ids=["by Kueue", "by a person", "by a pause"],
+)
+def test_reactivate_never_leaves_what_kueue_deactivated(present: Object, move: Move) -> None:
+    decision = decide(RESUME, evicted(job()), [present], reactivate=False)
+    assert decision.move is move
+    if move is Move.KEEP:
+        assert kueue_deactivation(present) in decision.reason
+
+
+@dataclass
+class Workloads:
+    """The Workloads of a namespace; `refused` and `vanished` ones cannot be patched."""
+
+    present: list[Object] = field(default_factory=list)
+    appear_later: list[Object] = field(default_factory=list)
+    refused: tuple[str, ...] = ()
+    vanished: tuple[str, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    patched: list[tuple[str, bool]] = field(default_factory=list)
+    lists: int = 0
+
+    def __call__(self, request: Request) -> Answer:
+        if request.method == "GET":
+            self.lists += 1
+            assert request.query["labelSelector"] == KUEUE_JOB_UID_LABEL
+            if self.lists > 1:
+                self.present += self.appear_later
+            return Answer(200, {"metadata": {}, "items": self.present})
+        name = request.path.rpartition("/")[2]
+        if name in self.refused:
+            return failure(403, "Forbidden", "not allowed")
+        if name in self.vanished:
+            return failure(404, "NotFound")
+        if name in self.unanswered:
+            return Answer(200, b"<html>")
+        assert request.query["fieldManager"] == FIELD_MANAGER
+        assert list(request.body) == ["spec"]
+        assert list(request.body["spec"]) == ["active"]
+        self.patched.append((name, request.body["spec"]["active"]))
+        return Answer(200, {"metadata": {"name": name}})
+
+    def by_job(self) -> dict[str, tuple[Object, ...]]:
+        found: dict[str, tuple[Object, ...]] = {}
+        for each in self.present:
+            uid = each["metadata"]["labels"][KUEUE_JOB_UID_LABEL]
+            found[uid] = (*found.get(uid, ()), each)
+        return found
+
+
+@pytest.fixture
+def kueue() -> Workloads:
+    return Workloads()
+
+
+@pytest.fixture
+def api(kueue: Workloads, monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiServer]:
+    monkeypatch.setattr(pause, "POLL_SECONDS", 0.01)
+    with serve(kueue) as server:
+        yield server
+
+
+def synced(
+    api: ApiServer,
+    kueue: Workloads,
+    wishes: list[PauseWish],
+    *live: Object,
+    wait_seconds: float = 0.0,
+) -> Outcome:
+    outcome = Outcome(lambda event: None)
+    sync_pause(
+        api.client(),
+        NAMESPACE,
+        wishes,
+        {each["metadata"]["name"]: each for each in live},
+        kueue.by_job(),
+        outcome,
+        reactivate=True,
+        wait_seconds=wait_seconds,
+        concurrency=4,
+    )
+    return outcome
+
+
+def fates(outcome: Outcome) -> list[tuple[Fate, str]]:
+    return [(event.fate, event.target) for event in outcome.events]
+
+
+def test_what_agrees_with_git_is_not_patched(api: ApiServer, kueue: Workloads) -> None:
+    kueue.present = [workload(RUNS, active=False)]
+    assert synced(api, kueue, [PAUSE], RUNS).events == []
+    assert api.requests == []
+
+
+def test_pauses_come_before_resumes(api: ApiServer, kueue: Workloads) -> None:
+    resumed = evicted(job("a-first"))
+    kueue.present = [workload(resumed, active=False), workload(RUNS)]
+    wishes = [PauseWish("a-first", "a-first", active=True), PAUSE]
+    outcome = synced(api, kueue, wishes, resumed, RUNS)
+    assert kueue.patched == [("job-scan", False), ("job-a-first", True)]
+    assert fates(outcome) == [(Fate.PAUSED, "scan"), (Fate.RESUMED, "a-first")]
+    assert outcome.exit_code == 0
+
+
+def test_a_held_workload_stays_held_and_that_is_said(api: ApiServer, kueue: Workloads) -> None:
+    kueue.present = [held(RUNS)]
+    outcome = synced(api, kueue, [RESUME], evicted(job()))
+    assert kueue.patched == []
+    assert re.search("hold 7", outcome.events[0].detail)
+    assert outcome.exit_code == 0
+
+
+def test_what_kueue_had_deactivated_is_resumed_with_the_reason(
+    api: ApiServer, kueue: Workloads
+) -> None:
+    kueue.present = [deactivated(RUNS)]
+    outcome = synced(api, kueue, [RESUME], evicted(job()))
+    assert fates(outcome) == [(Fate.RESUMED, "scan")]
+    assert "RequeuingLimitExceeded" in outcome.events[0].detail
+
+
+def test_a_workload_that_comes_late_is_paused(api: ApiServer, kueue: Workloads) -> None:
+    kueue.appear_later = [workload(RUNS)]
+    outcome = synced(api, kueue, [PAUSE], RUNS, wait_seconds=30)
+    assert kueue.patched == [("job-scan", False)]
+    assert fates(outcome) == [(Fate.PAUSED, "scan")]
+    assert kueue.lists == 2
+
+
+def test_no_workload_in_time_is_a_pause_that_does_not_hold(
+    api: ApiServer, kueue: Workloads
+) -> None:
+    outcome = synced(api, kueue, [PAUSE], RUNS, wait_seconds=0.02)
+    assert fates(outcome) == [(Fate.PAUSE_FAILED, "scan")]
+    assert "no Workload after 0.02 s" in outcome.events[0].detail
+    assert outcome.exit_code == 1
+
+
+def test_the_wait_for_one_does_not_delay_the_others(api: ApiServer, kueue: Workloads) -> None:
+    other = running(job("other"))
+    kueue.present = [workload(other)]
+    wishes = [PAUSE, PauseWish("other", "other", active=False)]
+    outcome = synced(api, kueue, wishes, RUNS, other)
+    assert fates(outcome) == [(Fate.PAUSED, "other"), (Fate.PAUSE_FAILED, "scan")]
+
+
+@pytest.mark.parametrize("trouble", ["refused", "vanished", "unanswered"])
+def test_a_workload_that_cannot_be_patched_is_named_and_the_others_are_paused(
+    api: ApiServer, kueue: Workloads, trouble: str
+) -> None:
+    others = [running(job(f"other-{number}")) for number in range(9)]
+    kueue.present = [workload(RUNS), *map(workload, others)]
+    setattr(kueue, trouble, ("job-scan",))
+    wishes = [PauseWish(f"other-{n}", "other", active=False) for n in range(9)]
+    outcome = synced(api, kueue, [PAUSE, *wishes], RUNS, *others)
+    failed = [event for event in outcome.events if event.fate is Fate.PAUSE_FAILED]
+    assert [event.target for event in failed] == ["scan"]
+    assert "Workload/job-scan" in failed[0].detail
+    assert outcome.count(Fate.PAUSED) == 9
+    assert outcome.exit_code == 1

@@ -1,0 +1,139 @@
+"""How a campaign ended, written down before its Job is reaped (apply.md 6)."""
+
+import pytest
+from unit.reconcile.live_objects import (
+    REPOSITORY,
+    Object,
+    applied,
+    ended,
+    foreign,
+    job,
+    pipeline,
+    running,
+    stamped_volumes,
+    state,
+    volumes,
+    warmup,
+)
+
+from converter.names import COMMIT_ANNOTATION
+from converter.reconcile.record import Record, record_of, records_to_write, volumes_digest
+
+VOLUMES = stamped_volumes(volumes(), "uid-scan")
+
+
+@pytest.mark.parametrize(
+    ("how", "completed", "phase", "done", "failed"),
+    [
+        ("Complete", "0-2", "Finished", 3, ()),
+        ("Failed", "0,2", "PartlyFailed", 2, ("v1",)),
+        ("Failed", "", "Failed", 0, ("v0", "v1", "v2")),
+        ("Failed", "0-2", "PartlyFailed", 3, ()),
+    ],
+)
+def test_phase_and_counts(
+    how: str, completed: str, phase: str, done: int, failed: tuple[str, ...]
+) -> None:
+    record = record_of(ended(job(), how, completed), VOLUMES)
+    assert record is not None
+    assert (record.phase, record.done, record.failed_volumes) == (phase, done, failed)
+    assert (record.total, record.failed) == (3, len(failed))
+
+
+@pytest.mark.parametrize("condition", ["SuccessCriteriaMet", "FailureTarget", "Suspended"])
+def test_a_job_whose_last_pods_are_still_ending_has_no_record(condition: str) -> None:
+    assert record_of(ended(job(), condition), VOLUMES) is None
+    assert record_of(running(job()), VOLUMES) is None
+
+
+def test_a_record_says_when_which_job_which_volumes_and_which_commit() -> None:
+    made = stamped_volumes(volumes(), "uid-scan")
+    made["metadata"]["annotations"][COMMIT_ANNOTATION] = "c0ffee"
+    record = record_of(ended(job()), made)
+    assert record is not None
+    assert record.started_at == "2026-01-01T00:00:00Z"
+    assert record.finished_at == "2026-01-02T00:00:00Z"
+    assert record.job_uid == "uid-scan"
+    assert record.volumes_sha256 == volumes_digest(volumes().body["data"])
+    assert record.commit == "c0ffee"
+
+
+def test_without_the_volumes_failed_indexes_are_called_by_number() -> None:
+    record = record_of(ended(job(), "Failed", "0,2"), None)
+    assert record is not None
+    assert record.failed_volumes == ("index 1",)
+    assert (record.volumes_sha256, record.commit) == ("", "")
+
+
+def test_a_record_is_read_back_as_it_was_written() -> None:
+    record = record_of(ended(job(), "Failed", "0"), VOLUMES)
+    assert record is not None
+    assert Record.from_data(record.to_data()) == record
+
+
+def _data(**changes: str | None) -> dict[str, str]:
+    record = record_of(ended(job()), VOLUMES)
+    assert record is not None
+    merged = {**record.to_data(), **changes}
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        _data(phase="Running"),
+        _data(jobUid=""),
+        _data(volumesDone="many"),
+        _data(failedVolumes=None),
+        _data(volumesSha256=None),
+    ],
+)
+def test_anything_else_is_no_record(data: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r"no |invalid literal"):
+        Record.from_data(data)
+
+
+def test_the_digest_tells_keys_from_values() -> None:
+    assert volumes_digest({"a": "bc"}) != volumes_digest({"ab": "c"})
+    assert volumes_digest({"a": "1", "b": "2"}) == volumes_digest({"b": "2", "a": "1"})
+
+
+def record(*objects: Object) -> Object:
+    (body,) = records_to_write(state(*objects), REPOSITORY)
+    return dict(body)
+
+
+def test_an_ended_job_gets_a_record_once() -> None:
+    written = record(ended(job()), VOLUMES)
+    assert written["metadata"]["name"] == "campaign-scan-status"
+    assert records_to_write(state(ended(job()), VOLUMES, applied(written)), REPOSITORY) == ()
+
+
+def test_a_record_of_an_earlier_job_is_written_over() -> None:
+    earlier = ended(job())
+    earlier["metadata"]["uid"] = "uid-of-an-earlier-job"
+    present = applied(record(earlier, VOLUMES))
+    assert record(ended(job()), VOLUMES, present)["data"]["jobUid"] == "uid-scan"
+
+
+def test_a_record_outlives_the_configmap_that_somebody_deleted() -> None:
+    """Written again without the volumes, it would not keep the campaign from running again."""
+    present = applied(record(ended(job()), VOLUMES))
+    assert records_to_write(state(ended(job()), present), REPOSITORY) == ()
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        (running(job()), VOLUMES),
+        (foreign(ended(job())), VOLUMES),
+        (foreign(ended(job()), "example.org/other"), VOLUMES),
+        (applied(warmup()) | {"status": ended(job())["status"]},),
+        (applied(pipeline()),),
+        (ended(job()), VOLUMES, foreign(applied(record(ended(job()), VOLUMES)))),
+    ],
+    ids=["runs", "not ours", "other repository", "warm-up", "no job", "record of others"],
+)
+def test_nothing_is_written_for(objects: tuple[Object, ...]) -> None:
+    assert records_to_write(state(*objects), REPOSITORY) == ()

@@ -1,0 +1,158 @@
+"""How far each campaign is: the phases of `campaigns status`."""
+
+import pytest
+from unit.reconcile.live_objects import (
+    REPOSITORY,
+    Object,
+    applied,
+    ended,
+    evicted,
+    foreign,
+    job,
+    queued,
+    running,
+    stamped_volumes,
+    state,
+    volumes,
+    workload,
+)
+
+from converter.names import HOLD_ANNOTATION
+from converter.queues.kueue import Kueue
+from converter.reconcile.record import records_to_write
+from converter.reconcile.status import Phase, Status, of_job, statuses
+
+PAUSED = job(suspended=True)
+OUTSIDE = applied(Kueue().prepare(PAUSED.body, None).body)
+
+
+def held(of: Object) -> Object:
+    made = workload(of, active=False)
+    made["metadata"]["annotations"] = {HOLD_ANNOTATION: "7"}
+    return made
+
+
+def waiting(of: Object, message: str) -> Object:
+    made = workload(of)
+    made["status"]["conditions"] = [
+        {"type": "QuotaReserved", "status": "False", "message": message}
+    ]
+    return made
+
+
+def with_pods(live: Object, number: int) -> Object:
+    return {**live, "status": {"active": number}}
+
+
+@pytest.mark.parametrize(
+    ("live", "workloads", "phase", "detail"),
+    [
+        (running(job()), [workload(running(job()))], Phase.RUNNING, ""),
+        (queued(job()), [], Phase.WAITING, "Kueue has made no Workload for it"),
+        (
+            queued(job()),
+            [waiting(queued(job()), "no  quota\nleft")],
+            Phase.WAITING,
+            "no quota left",
+        ),
+        (
+            evicted(job()),
+            [workload(evicted(job()), Evicted="Preempted")],
+            Phase.WAITING,
+            "evicted, waiting to be admitted again",
+        ),
+        (evicted(PAUSED), [workload(evicted(PAUSED), active=False)], Phase.PAUSED, ""),
+        (evicted(PAUSED), [held(evicted(PAUSED))], Phase.HELD, "hold 7"),
+        (
+            with_pods(evicted(PAUSED), 2),
+            [workload(evicted(PAUSED), active=False)],
+            Phase.PAUSING,
+            "2 pods still running",
+        ),
+        (evicted(PAUSED), [workload(evicted(PAUSED))], Phase.PAUSING, "not yet inactive"),
+        (OUTSIDE, [], Phase.PAUSED, ""),
+        (ended(job()), [], Phase.FINISHED, ""),
+        (ended(job(), "Failed", "0"), [], Phase.PARTLY_FAILED, ""),
+        (ended(job(), "Failed", ""), [], Phase.FAILED, ""),
+    ],
+)
+def test_the_phase_of_a_job(
+    live: Object, workloads: list[Object], phase: Phase, detail: str
+) -> None:
+    status = of_job(live, workloads)
+    assert (status.phase, status.detail) == (phase, detail)
+
+
+def test_counts_are_volumes() -> None:
+    live = running(job())
+    live["status"] = {"active": 1, "completedIndexes": "0", "failedIndexes": "2"}
+    status = of_job(live, ())
+    assert (status.total, status.done, status.failed, status.active) == (3, 1, 1, 1)
+
+
+def test_a_campaign_in_git_without_job_and_record_is_missing() -> None:
+    found = statuses({"scan": 3}, state(foreign(running(job()))), REPOSITORY)
+    assert found == [Status("scan", Phase.MISSING, 3)]
+
+
+def test_a_record_speaks_for_a_reaped_job_and_a_live_job_for_itself() -> None:
+    made = stamped_volumes(volumes(), "uid-scan")
+    (body,) = records_to_write(state(ended(job(), "Failed", "0"), made), REPOSITORY)
+    (reaped,) = statuses({"scan": 3}, state(made, applied(body)), REPOSITORY)
+    assert (reaped.phase, reaped.done, reaped.failed) == (Phase.PARTLY_FAILED, 1, 2)
+    (alive,) = statuses({}, state(running(job()), made, applied(body)), REPOSITORY)
+    assert alive.phase is Phase.RUNNING
+
+
+def test_a_record_that_cannot_be_read_does_not_spoil_the_table() -> None:
+    (body,) = records_to_write(state(ended(job())), REPOSITORY)
+    broken = applied({**body, "data": {}})
+    found = statuses({"scan": 3}, state(broken, running(job("other"))), REPOSITORY)
+    assert [status.phase for status in found] == [Phase.RUNNING, Phase.MISSING]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "phase"),
+    [
+        (running, ended, Phase.RUNNING),
+        (queued, ended, Phase.WAITING),
+        (queued, running, Phase.RUNNING),
+        (ended, ended, Phase.FINISHED),
+        (ended, lambda of: ended(of, "Failed", ""), Phase.PARTLY_FAILED),
+        (lambda of: ended(of, "Failed", ""),) * 2 + (Phase.FAILED,),
+    ],
+)
+def test_the_parts_of_a_campaign_are_one_row(one: object, other: object, phase: Phase) -> None:
+    assert callable(one)
+    assert callable(other)
+    live = state(one(job("scan-part1", campaign="scan")), other(job("scan-part2", campaign="scan")))
+    (status,) = statuses({"scan": 6}, live, REPOSITORY)
+    assert (status.name, status.phase, status.total) == ("scan", phase, 6)
+
+
+def test_a_campaign_is_as_old_as_its_oldest_part_whose_age_is_known() -> None:
+    """The record of a part that never started has no start."""
+    one, other = (job(f"scan-part{number}", campaign="scan") for number in (1, 2))
+    never = ended(one, "Failed", "")
+    del never["status"]["startTime"]
+    (body,) = records_to_write(state(never), REPOSITORY)
+    young = running(other)
+    young["metadata"]["creationTimestamp"] = "2026-01-05T00:00:00Z"
+    (status,) = statuses({}, state(applied(body), young), REPOSITORY)
+    assert status.created == "2026-01-05T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("phase", "is_end", "rests"),
+    [
+        (Phase.FINISHED, True, True),
+        (Phase.FAILED, True, True),
+        (Phase.PAUSED, False, True),
+        (Phase.HELD, False, True),
+        (Phase.PAUSING, False, False),
+        (Phase.WAITING, False, False),
+        (Phase.RUNNING, False, False),
+    ],
+)
+def test_what_a_wait_ends_on(phase: Phase, is_end: bool, rests: bool) -> None:
+    assert (phase.is_end, phase.rests) == (is_end, rests)
