@@ -1,0 +1,89 @@
+"""The `campaigns` command group.
+
+Commands are imported when they are called: `validate` runs on every commit and must not pay for
+the Kubernetes client that `apply` needs.
+"""
+
+import signal
+import sys
+from importlib import import_module
+from typing import Any, Final
+
+import click
+
+from converter import __version__
+from converter.errors import CampaignsError, InvalidRepository
+
+# Command name to module; the module's attribute `command` is the click command.
+COMMANDS: Final = {
+    "validate": "converter.cli.validate",
+    "render": "converter.cli.render",
+    "apply": "converter.cli.apply",
+    "status": "converter.cli.status",
+    "rule": "converter.cli.rule",
+    "schema": "converter.cli.schema",
+}
+
+
+class Commands(click.Group):
+    """A group that imports a command's module when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which people meet them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[cmd_name]).command
+        return command if isinstance(command, click.Command) else None
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="campaigns")
+def campaigns() -> None:
+    """Batch campaigns from git: validate files, apply them to a cluster, see how they do.
+
+    A campaign file says what to run (a list of volumes) and how (a pipeline). One Kubernetes Job
+    per campaign is queued by Kueue.
+
+    \b
+    Example:
+      campaigns validate .
+      campaigns apply . --prune
+      campaigns status .
+    """
+
+
+def main() -> None:
+    """Run the command; every failure that a user can meet is one line and an exit code."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        result: Any = campaigns.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        code = 128 + signal.SIGINT
+    except InvalidRepository as error:
+        for problem in error.problems:
+            click.echo(str(problem), err=True)
+        click.echo(f"error: {error}; nothing was done", err=True)
+        code = 1
+    except CampaignsError as error:
+        click.echo(f"error: {error}", err=True)
+        code = 1
+    except BrokenPipeError:
+        # The reader of our output has gone, as in `campaigns status | head -1`.
+        sys.stderr.close()
+        code = 1
+    else:
+        code = result if isinstance(result, int) else 0
+    sys.exit(code)
+
+
+def _terminated(number: int, _frame: object) -> None:
+    # Raised in the main thread, so that a Lease is released on the way out.
+    raise SystemExit(128 + number)

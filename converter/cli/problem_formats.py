@@ -1,0 +1,168 @@
+"""Problems as text, JSON, GitHub workflow commands and SARIF.
+
+Each format is a function from a `Report` to the whole output, which ends in a newline.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Final
+from urllib.parse import quote
+
+from converter import __version__
+from converter.checks import ALL_RULES
+from converter.problem import Level, Problem
+from converter.rule import Rule
+
+SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The problems of all repositories that were checked, and how many files these have.
+
+    Paths are as the reader can open them from where the command runs.
+    """
+
+    problems: tuple[Problem, ...]
+    files: int
+
+    def count(self, level: Level) -> int:
+        """How many problems are of this level."""
+        return sum(problem.level is level for problem in self.problems)
+
+
+def text(report: Report) -> str:
+    """One line a problem, and one that counts them."""
+    return _lines((*map(str, report.problems), summary(report)))
+
+
+def summary(report: Report) -> str:
+    """How many problems there are in how many files."""
+    if not report.problems:
+        return f"All {report.files} files are valid." if report.files > 1 else "1 file is valid."
+    counts = [_number(report.count(level), level.value) for level in Level if report.count(level)]
+    files = len({problem.path for problem in report.problems})
+    return f"Found {' and '.join(counts)} in {_number(files, 'file')}."
+
+
+def json_document(report: Report) -> str:
+    """See `campaigns validate --help`. A new member does not change the version."""
+    document = {
+        "version": 1,
+        "problems": [_problem(problem) for problem in report.problems],
+        "summary": {
+            "errors": report.count(Level.ERROR),
+            "warnings": report.count(Level.WARNING),
+            "files": report.files,
+        },
+    }
+    return _json(document)
+
+
+def github(report: Report) -> str:
+    """Workflow commands, which GitHub Actions turns into annotations of the files.
+
+    https://docs.github.com/actions/reference/workflow-commands-for-github-actions; the escapes are
+    those of its toolkit (``escapeData`` and ``escapeProperty`` in packages/core/src/command.ts).
+    """
+    return _lines((*map(_workflow_command, report.problems), summary(report)))
+
+
+def sarif(report: Report) -> str:
+    """SARIF 2.1.0 (OASIS), which code scanning of GitHub and others read."""
+    codes = sorted({problem.code for problem in report.problems})
+    driver = {
+        "name": "campaigns",
+        "version": __version__,
+        "rules": [_sarif_rule(ALL_RULES[code]) for code in codes],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_sarif_result(problem, codes) for problem in report.problems],
+    }
+    return _json({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+FORMATS: Final[Mapping[str, Callable[[Report], str]]] = {
+    "text": text,
+    "json": json_document,
+    "github": github,
+    "sarif": sarif,
+}
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {
+        "path": problem.path,
+        "line": problem.line,
+        "column": problem.column,
+        "code": problem.code,
+        "name": ALL_RULES[problem.code].name,
+        "level": problem.level.value,
+        "message": problem.message,
+        "remedy": problem.remedy,
+    }
+
+
+def _workflow_command(problem: Problem) -> str:
+    properties = {"file": problem.path}
+    if problem.line:
+        properties |= {"line": str(problem.line), "col": str(problem.column)}
+    properties["title"] = f"{problem.code} {ALL_RULES[problem.code].name}"
+    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{problem.level.value} {listed}::{_data(_sentence(problem))}"
+
+
+def _data(value: str) -> str:
+    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")
+
+
+def _sarif_rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.what},
+        "fullDescription": {"text": rule.why},
+        "defaultConfiguration": {"level": rule.level.value},
+    }
+
+
+def _sarif_result(problem: Problem, codes: list[str]) -> dict[str, Any]:
+    location: dict[str, Any] = {"artifactLocation": {"uri": _uri(problem.path)}}
+    if problem.line:
+        location["region"] = {"startLine": problem.line, "startColumn": problem.column}
+    return {
+        "ruleId": problem.code,
+        "ruleIndex": codes.index(problem.code),
+        "level": problem.level.value,
+        "message": {"text": _sentence(problem)},
+        "locations": [{"physicalLocation": location}],
+    }
+
+
+def _uri(path: str) -> str:
+    file = PurePath(path)
+    return file.as_uri() if file.is_absolute() else quote(path)
+
+
+def _sentence(problem: Problem) -> str:
+    return f"{problem.message} \N{EM DASH} {problem.remedy}"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return f"{json.dumps(document, indent=2, ensure_ascii=False)}\n"

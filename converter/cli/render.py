@@ -1,0 +1,74 @@
+"""`campaigns render`: the objects that a repository stands for, as YAML."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from converter.cli.options import repo_argument
+from converter.cli.repository import load_valid, named
+from converter.errors import Refused
+
+STDOUT = Path("-")
+
+
+@click.command("render")
+@repo_argument
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=STDOUT,
+    metavar="DIR",
+    help="Directory to write to; without it, or with -, everything goes to standard output.",
+)
+def command(*, repo: Path, out: Path) -> int:
+    """Print the Kubernetes objects of REPO, or write them to a directory.
+
+    With --out DIR there is a file for each pipeline, DIR/pipelines/ID.yaml, and for each Job of a
+    campaign with its ConfigMap, DIR/campaigns/JOB.yaml. DIR is made if need be. It may have other
+    files: DIR/.campaigns-render lists what an earlier run wrote, and nothing else is ever replaced
+    or removed. Where another file is in the way, nothing is written.
+
+    A repository with a problem renders nothing. The same repository renders to the same bytes on
+    every run and machine. The cluster is not asked, so what to send to it is for `campaigns apply`
+    to say: kubectl apply would run finished campaigns again.
+
+    \b
+    Exit codes:
+      0  everything was rendered
+      1  the repository has a problem, or DIR cannot be written; nothing was written
+      2  wrong usage
+
+    \b
+    Examples:
+      campaigns render . --out rendered
+      campaigns render . | less
+    """
+    _refuse_sources(repo, out)
+    loaded = named(load_valid(repo), repo)
+    from converter.render import render
+    from converter.render.files import rendered_files, yaml_stream
+
+    manifests = render(loaded)
+    if out == STDOUT:
+        # As bytes: the locale has no say in how the text is encoded.
+        sys.stdout.buffer.write(yaml_stream(manifests).encode())
+        return 0
+    from converter.directory import write_files
+
+    written = write_files(out, rendered_files(manifests))
+    for path in written.removed:
+        click.echo(f"removed: {out / path}", err=True)
+    counts = f"{len(written.changed)} written, {len(written.unchanged)} unchanged"
+    click.echo(f"{out}: {counts}, {len(written.removed)} removed", err=True)
+    return 0
+
+
+def _refuse_sources(repo: Path, out: Path) -> None:
+    """What is rendered must not be taken for a campaign or pipeline file by the next command."""
+    sources = {(repo / place).resolve() for place in ("", "campaigns", "pipelines")}
+    if out != STDOUT and out.resolve() in sources:
+        raise Refused(
+            f"{out} holds the files that are rendered; nothing was written: choose a directory of "
+            "its own, for example --out rendered"
+        )
