@@ -20,7 +20,7 @@ from chart.identities import Permission, apply_in_namespace, in_cluster, viewer_
 
 NAMESPACE = "chart-test"
 SECONDS = 60
-VALUES = {
+VALUES: dict[str, Any] = {
     "queue": {
         "name": "chart-test",
         "priorityClasses": [{"name": "chart-test-urgent", "value": 1000}],
