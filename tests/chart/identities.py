@@ -21,13 +21,12 @@ def apply_in_namespace(queue: str) -> set[Permission]:
     """The Role of `apply`."""
     return _expand(
         [
-            ("batch", "jobs", "*", "get list watch create patch delete"),
+            ("batch", "jobs", "*", "get list create patch delete"),
             ("", "configmaps", "*", "get list create patch delete"),
-            ("", "pods", "*", "get list watch"),
-            (KUEUE, "workloads", "*", "get list watch patch"),
+            (KUEUE, "workloads", "*", "get list patch"),
             (KUEUE, "localqueues", queue, "get"),
             ("coordination.k8s.io", "leases", "*", "create"),
-            ("coordination.k8s.io", "leases", "campaigns-apply", "get update patch"),
+            ("coordination.k8s.io", "leases", "campaigns-apply", "get update"),
         ]
     )
 

@@ -242,7 +242,7 @@ def test_viewer_may_do_exactly_what_the_table_says(viewer: Identity) -> None:
     )
 
 
-def test_apply_starts_pauses_and_deletes_a_job(apply: Identity) -> None:
+def test_apply_starts_pauses_and_deletes_a_job(installed: Cluster, apply: Identity) -> None:
     started = job("started", **{"kueue.x-k8s.io/priority-class": "chart-test-urgent"})
     apply.apply(started)
     eventually(lambda: admitted(apply, "started"), "Workload admitted")
@@ -258,7 +258,13 @@ def test_apply_starts_pauses_and_deletes_a_job(apply: Identity) -> None:
     eventually(lambda: not admitted(apply, "started"), "Workload evicted")
 
     def pods() -> str:
-        return apply.kubectl("get", "pods", "--selector=job-name=started", "--output=name")
+        return installed.kubectl(
+            "get",
+            "pods",
+            "--selector=job-name=started",
+            "--output=name",
+            f"--namespace={NAMESPACE}",
+        )
 
     eventually(lambda: not pods(), "pods gone")
     apply.kubectl("delete", "job", "started")

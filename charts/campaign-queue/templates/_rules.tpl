@@ -6,7 +6,7 @@ Server-side apply needs both create and patch: the API server asks for create wh
 # apply: start, hand over the pause and prune Jobs; status: progress
 - apiGroups: [batch]
   resources: [jobs]
-  verbs: [get, list, watch, create, patch, delete]
+  verbs: [get, list, create, patch, delete]
 # apply: the volumes, the recipes and the records of what has finished
 - apiGroups: [""]
   resources: [configmaps]
@@ -14,11 +14,7 @@ Server-side apply needs both create and patch: the API server asks for create wh
 # apply: pause and resume, by a patch of spec.active; Kueue alone creates and deletes them
 - apiGroups: [kueue.x-k8s.io]
   resources: [workloads]
-  verbs: [get, list, watch, patch]
-# apply: see that a pause has ended the pods; status: which volumes run
-- apiGroups: [""]
-  resources: [pods]
-  verbs: [get, list, watch]
+  verbs: [get, list, patch]
 # apply: one at a time. A create cannot be limited to a name.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
@@ -26,7 +22,7 @@ Server-side apply needs both create and patch: the API server asks for create wh
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   resourceNames: [campaigns-apply]
-  verbs: [get, update, patch]
+  verbs: [get, update]
 {{ include "campaign-queue.rules.localQueue" . }}
 {{- end }}
 
