@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -127,7 +127,7 @@ def prepare(tenant: Tenant, backend: str) -> Shown:
     return shown
 
 
-def jobs(tenant: Tenant, name: str) -> dict[str, Any]:
+def job_status(tenant: Tenant, name: str) -> dict[str, Any]:
     """The status of a campaign's Job, as the cluster has it."""
     found = tenant.kubectl.run(
         "get", "job", name, f"--namespace={NAMESPACE}", "--ignore-not-found", "--output=json"
@@ -180,13 +180,17 @@ def show_logbook(tenant: Tenant) -> None:
         raise ClusterError(f"logbook: unexpected exit codes by index: {tries}")
 
 
-def wait_for(what: str, found: Any) -> None:
+def wait_for(what: str, found: Callable[[], object]) -> None:
     """Wait until `found()` holds; raises ClusterError after `SECONDS`."""
     until = time.monotonic() + SECONDS
     while not found():
         if time.monotonic() > until:
             raise ClusterError(f"{what}: not within {SECONDS:.0f} s")
         time.sleep(0.3)
+
+
+def _pods_left(status: dict[str, Any]) -> int:
+    return int(status.get("active", 0)) + int(status.get("terminating", 0))
 
 
 def pause_and_resume(tenant: Tenant, shown: Shown) -> None:
@@ -198,14 +202,14 @@ def pause_and_resume(tenant: Tenant, shown: Shown) -> None:
     file.write_text(ENCORE)
     shown.commit(f"Start {name}")
     shown.run("campaigns", "apply", ".")
-    wait_for(f"the first volume of {name}", lambda: jobs(tenant, name).get("succeeded"))
+    wait_for(f"the first volume of {name}", lambda: job_status(tenant, name).get("succeeded"))
 
     heading(f"Pause: `suspend: true` in campaigns/{name}.yaml, commit, apply")
     file.write_text(ENCORE + "suspend: true\n")
     shown.commit(f"Pause {name}")
     shown.run("campaigns", "apply", ".")
-    wait_for(f"no pod of {name} left", lambda: not jobs(tenant, name).get("active"))
-    before = jobs(tenant, name).get("completedIndexes", "")
+    wait_for(f"no pod of {name} left", lambda: not _pods_left(job_status(tenant, name)))
+    before = job_status(tenant, name).get("completedIndexes", "")
     shown.run("campaigns", "status", ".", name)
 
     heading("Resume: take the line out again, commit, apply; it goes on where it was")
@@ -213,7 +217,7 @@ def pause_and_resume(tenant: Tenant, shown: Shown) -> None:
     shown.commit(f"Resume {name}")
     shown.run("campaigns", "apply", ".")
     shown.run("campaigns", "status", ".", name, "--watch")
-    after = jobs(tenant, name)
+    after = job_status(tenant, name)
     print(f"  finished indexes before the resume: {before or 'none'}", end="")
     print(f"; at the end: {after.get('completedIndexes', 'none')}")
     if after.get("completedIndexes") != "0-2" or after.get("failed"):
@@ -236,7 +240,7 @@ def demo(backend: str, instance: str) -> None:
     shown.run("campaigns", "status", ".", "--watch")
     show_logbook(tenant)
     pause_and_resume(tenant, shown)
-    heading("All campaigns; an apply of the unchanged repository sends nothing")
+    heading("All campaigns; what has ended is recorded, and never runs again")
     shown.run("campaigns", "apply", ".")
     shown.run("campaigns", "status", ".")
     campaigns_took = time.monotonic() - ready
@@ -249,7 +253,7 @@ What to try next:
   sed -i '/^suspend/d' campaigns/recount.yaml && campaigns apply .   # start the paused one
   campaigns status . --watch
   rm campaigns/checksums.yaml && campaigns apply . --prune           # cancel a campaign
-  echo 'windw: 3' >> campaigns/logbook.yaml; campaigns validate .    # see a mistake named
+  echo 'prority: 3' >> campaigns/recount.yaml; campaigns validate .  # see a mistake named
 End the cluster with `make cluster-down`; `make demo` again goes on from here."""
     )
 

@@ -31,8 +31,9 @@ def write_files(directory: Path, files: Mapping[str, str]) -> Written:
 
     All is written to a directory of its own first and then moved into place file by file, so that
     none is ever seen half-written. A run that is stopped between two moves is finished by the next.
-    Raises `Refused`, before anything is written, where a file is in the way that is not ours, and
-    `CampaignsError` where the file system does not let us.
+    Raises `Refused`, before anything is written, where a file is in the way that is not ours or a
+    symbolic link leads out of the directory, and `CampaignsError` where the file system does not
+    let us.
     """
     try:
         return _write(directory, files)
@@ -46,6 +47,7 @@ def _write(directory: Path, files: Mapping[str, str]) -> Written:
     _refuse_foreign(directory, [path for path in files if path not in ours])
     changed = tuple(path for path in sorted(files) if not _holds(directory / path, files[path]))
     stale = tuple(sorted(path for path in ours - files.keys() if (directory / path).is_file()))
+    _refuse_outside(directory, (*files, *stale))
     directory.mkdir(parents=True, exist_ok=True)
     # Inside the directory: what is around it may be another file system, or closed to us.
     with TemporaryDirectory(prefix=f"{LIST_NAME}-", dir=directory) as beside:
@@ -65,6 +67,22 @@ def _refuse_foreign(directory: Path, paths: Iterable[str]) -> None:
                 f"{directory / path} was not written by campaigns render, so it is not "
                 "overwritten; nothing was written: remove it, or choose another directory"
             )
+
+
+def _refuse_outside(directory: Path, paths: Iterable[str]) -> None:
+    inside = _real(directory)
+    for path in sorted(paths):
+        place = (directory / path).parent
+        if not _real(place).is_relative_to(inside):
+            raise Refused(
+                f"{place} leads out of {directory} through a symbolic link; nothing was written: "
+                "put a directory in its place, or choose another directory"
+            )
+
+
+def _real(path: Path) -> Path:
+    # Path.resolve raises RuntimeError for a loop of links before Python 3.13.
+    return Path(os.path.realpath(path))
 
 
 def _move_in(directory: Path, beside: Path, files: Mapping[str, str]) -> None:

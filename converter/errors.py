@@ -16,10 +16,10 @@ class CampaignsError(Exception):
 
 
 class InvalidRepository(CampaignsError):
-    """The repository has problems; nothing may be rendered or sent."""
+    """The repository has problems, which `summary` counts; nothing may be rendered or sent."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(f"{len(problems)} problem(s) in the repository")
+    def __init__(self, problems: Sequence[Problem], summary: str) -> None:
+        super().__init__(summary)
         self.problems = tuple(problems)
 
 

@@ -1,31 +1,48 @@
-"""What git says about a repository's directory. Everything here is empty outside git."""
+"""What git says about a repository's directory.
 
+What is not there (no repository, no commit, no remote) is empty. That git could not be asked is
+another matter: it must not be taken for that.
+"""
+
+import os
 import re
 import subprocess
 from pathlib import Path
+
+from converter.errors import CampaignsError
 
 TIMEOUT_SECONDS = 20
 # scp-like (git@host:path) and URL forms, without user, port and the .git ending.
 REMOTE = re.compile(
     r"(?:[a-z+]+://)?(?:[^@/]*@)?(?P<host>[^:/]+)(?::\d+/|[:/]+)(?P<path>.+?)(?:\.git)?/*\Z"
 )
+# With more than that, for example the place of a worktree's missing repository, git is broken.
+NO_REPOSITORY = "fatal: not a git repository (or any "
 
 
 def head_commit(directory: Path) -> str:
-    """The full id of the commit that is checked out."""
-    return _git(directory, "rev-parse", "--verify", "HEAD")
+    """The full id of the commit that is checked out; empty also where git cannot be asked.
+
+    It is told to people and decides nothing, so an apply without git goes on without it.
+    """
+    try:
+        return _git(directory, "rev-parse", "--quiet", "--verify", "HEAD")
+    except CampaignsError:
+        return ""
 
 
 def repository_name(directory: Path) -> str:
     """A name that is the same in every clone, for example ``github.com/org/repo//batch``.
 
     It is the ``origin`` remote without scheme, user and ``.git``, and the directory's place in it
-    where that is not the top. Without a remote it is the directory's own name.
+    where that is not the top. Empty outside git and without a remote. Raises CampaignsError when
+    git cannot be asked.
     """
+    # First, since it fails where git refuses to read the repository; reading the remote does not.
     place = _git(directory, "rev-parse", "--show-prefix").rstrip("/")
     remote = REMOTE.match(_git(directory, "config", "--get", "remote.origin.url"))
     if remote is None:
-        return directory.resolve().name
+        return ""
     top = f"{remote['host'].lower()}/{remote['path'].strip('/')}"
     return f"{top}//{place}" if place else top
 
@@ -35,10 +52,25 @@ def _git(directory: Path, *arguments: str) -> str:
         done = subprocess.run(  # noqa: S603 - fixed program, no shell, arguments are ours
             ["git", "-C", str(directory), *arguments],  # noqa: S607 - git is found on PATH
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=TIMEOUT_SECONDS,
             check=False,
+            # What git says is read below, so it must not be translated.
+            env={**os.environ, "LC_ALL": "C"},
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except subprocess.TimeoutExpired as error:
+        raise _unreadable(directory, f"no answer in {TIMEOUT_SECONDS} s") from error
+    except OSError as error:
+        raise _unreadable(directory, f"cannot run git: {error.strerror}") from error
+    if done.returncode == 0:
+        return done.stdout.strip()
+    said = done.stderr.strip().partition("\n")[0]
+    # It fails without a word where what it was asked for is not set.
+    if not said or said.startswith(NO_REPOSITORY):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    raise _unreadable(directory, said)
+
+
+def _unreadable(directory: Path, why: str) -> CampaignsError:
+    return CampaignsError(f"git cannot read {directory}: {why}; set `repository` in converter.yaml")

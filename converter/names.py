@@ -28,6 +28,8 @@ REPOSITORY_ANNOTATION: Final = f"{DOMAIN}/repository"
 INPUTS_ANNOTATION: Final = f"{DOMAIN}/inputs-sha256"
 RECIPE_ANNOTATION: Final = f"{DOMAIN}/recipe-sha256"
 WINDOW_ANNOTATION: Final = f"{DOMAIN}/window"
+VOLUMES_ANNOTATION: Final = f"{DOMAIN}/volumes-sha256"
+IMAGE_ANNOTATION: Final = f"{DOMAIN}/image"
 JOB_UID_ANNOTATION: Final = f"{DOMAIN}/job-uid"
 COMMIT_ANNOTATION: Final = f"{DOMAIN}/commit"
 APPLIED_BY_ANNOTATION: Final = f"{DOMAIN}/applied-by"
@@ -56,9 +58,16 @@ DNS_LABEL: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
 DNS_SUBDOMAIN: Final = re.compile(
     r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*\Z"
 )
-LABEL_VALUE: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?\Z")
-ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-PINNED_IMAGE: Final = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}\Z")
+
+# An image as registries name it: the grammar of the package ``reference`` of distribution, which
+# is OCI's for the part after the host.
+_HOST: Final = r"[A-Za-z0-9](?:[-A-Za-z0-9]*[A-Za-z0-9])?"
+_PATH: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_REPOSITORY: Final = rf"(?:{_HOST}(?:\.{_HOST})*(?::[0-9]+)?/)?{_PATH}(?:/{_PATH})*"
+_TAG: Final = r":[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}"
+_DIGEST: Final = r"@sha256:[0-9a-f]{64}"
+PINNED_IMAGE: Final = re.compile(rf"{_REPOSITORY}(?:{_TAG})?{_DIGEST}\Z")
+TAGGED_IMAGE: Final = re.compile(rf"{_REPOSITORY}{_TAG}\Z")
 
 # Names that the environment of no file may set: the first are given to every pod, the others are
 # a shell's own, and some shells evaluate what is assigned to them as an expression.

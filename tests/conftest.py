@@ -1,14 +1,15 @@
-"""The cluster of the test run: one real instance, started when the first test asks for it.
+"""The clusters of the test run: real ones, started when the first test asks for one.
 
-It is private to this checkout (ports, state), so that others on the machine do not matter. With
-`--keep-cluster` it is left running, and the next run starts at once.
+They are private to this checkout (ports, state), so that others on the machine do not matter, and
+shared by the processes that run tests side by side, a file each. Those that were there before are
+left running, with `--keep-cluster` all of them: the next run starts at once.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +17,23 @@ import pytest
 from cluster.team import Team
 from localcluster import Cluster, KwokNode, Progress, Spec
 from localcluster.build import build
+from localcluster.instance import load
 from localcluster.tenant import Tenant
 
 INSTANCE = os.environ.get("CAMPAIGNS_TEST_INSTANCE", "test")
+# For tests that stop a part of their cluster, which would fail all others meanwhile.
+FRAIL_INSTANCE = f"{INSTANCE}-frail"
+INSTANCES = (INSTANCE, FRAIL_INSTANCE)
+THERE_BEFORE = pytest.StashKey[set[str]]()
+SPEC = Spec(kwok_nodes=(KwokNode("kwok-gpu", labels={"gpu": "a100"}, gpus=8),))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--keep-cluster", action="store_true", help="leave the cluster running for the next run"
+    )
+    parser.addoption(
+        "--exhaustive", action="store_true", help="every fault at every request, not some of them"
     )
 
 
@@ -49,49 +59,88 @@ class RunningCluster:
         return Tenant(self.local.kubectl, self.helm_command, name, name)
 
 
-@pytest.fixture(scope="session")
-def cluster(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningCluster]:
-    """The cluster, with a real node and a fake one with GPUs."""
-    del tmp_path_factory
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """A cluster that was there before is somebody's, and left as it is."""
+    session.config.stash[THERE_BEFORE] = {name for name in INSTANCES if load(name)}
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End the clusters when the last test has run, in the process that started the others."""
+    is_worker = hasattr(session.config, "workerinput")
+    if is_worker or session.config.getoption("--keep-cluster"):
+        return
+    for instance in INSTANCES:
+        if load(instance) and instance not in session.config.stash[THERE_BEFORE]:
+            Cluster(instance, Progress()).down()
+
+
+def start(instance: str) -> RunningCluster:
+    """The cluster of an instance; of several processes the first one starts it."""
     progress = Progress()
-    local = Cluster(INSTANCE, progress)
-    local.up(Spec(kwok_nodes=(KwokNode("kwok-gpu", labels={"gpu": "a100"}, gpus=8),)))
-    try:
-        yield RunningCluster(local, build(progress, only="helm")["helm"].binary("helm"))
-    finally:
-        if not request.config.getoption("--keep-cluster"):
-            local.down()
+    local = Cluster(instance, progress)
+    local.up(SPEC)
+    return RunningCluster(local, build(progress, only="helm")["helm"].binary("helm"))
+
+
+@pytest.fixture(scope="session")
+def cluster() -> RunningCluster:
+    """The cluster, with a real node and a fake one with GPUs. No test may break it."""
+    return start(INSTANCE)
+
+
+@pytest.fixture(scope="session")
+def frail_cluster() -> RunningCluster:
+    """A cluster of its own for tests that stop parts of it."""
+    return start(FRAIL_INSTANCE)
 
 
 _numbers = itertools.count(1)
 
 
-@pytest.fixture
-def new_team(cluster: RunningCluster, tmp_path: Path) -> Iterator[Callable[..., Team]]:
-    """Makes a namespace with the chart's release, its apply identity, and an empty repository."""
-    teams: list[Team] = []
+@dataclass(frozen=True)
+class TeamFactory:
+    """Makes teams on one cluster: a namespace with the chart's release, and a repository."""
 
-    def make(values: dict[str, object] | None = None) -> Team:
+    cluster: RunningCluster
+    directory: Path
+    made: list[Team]
+
+    def __call__(self, values: dict[str, object] | None = None) -> Team:
+        """A team of its own; `values` are the chart's."""
         name = f"t{os.getpid()}-{next(_numbers)}"
-        tenant = cluster.tenant(name)
+        tenant = self.cluster.tenant(name)
         tenant.install(values or {})
-        directory = tmp_path / name
-        directory.mkdir()
-        kubeconfig = directory / "kubeconfig"
+        home = self.directory / name
+        home.mkdir()
+        kubeconfig = home / "kubeconfig"
         tenant.write_kubeconfig(kubeconfig)
-        team = Team(cluster.local, tenant, directory / "repo", kubeconfig)
-        teams.append(team)
+        team = Team(self.cluster.local, tenant, home / "repo", kubeconfig)
+        self.made.append(team)
         team.write_settings()
         return team
 
-    yield make
-    for team in teams:
-        team.tenant.remove()
+    def remove(self) -> None:
+        """Take away what was made."""
+        for team in self.made:
+            team.tenant.remove()
 
 
 @pytest.fixture
-def team(new_team: Callable[..., Team]) -> Team:
+def new_team(cluster: RunningCluster, tmp_path: Path) -> Iterator[TeamFactory]:
+    factory = TeamFactory(cluster, tmp_path, [])
+    yield factory
+    factory.remove()
+
+
+@pytest.fixture
+def frail_team(frail_cluster: RunningCluster, tmp_path: Path) -> Iterator[Team]:
+    """A team on the cluster that may be broken. The tests that do so are in one file."""
+    factory = TeamFactory(frail_cluster, tmp_path, [])
+    yield factory()
+    factory.remove()
+
+
+@pytest.fixture
+def team(new_team: TeamFactory) -> Team:
     """A team with the default quota: 4 cpu, 8Gi of memory, 1 GPU."""
     return new_team()

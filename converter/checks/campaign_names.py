@@ -14,7 +14,7 @@ from converter.names import (
     campaign_configmap,
 )
 from converter.rule import Rule
-from converter.split import NAME_LENGTH, Part
+from converter.split import NAME_LENGTH
 
 _CAMPAIGN = "pipeline: ocr\nvolumes: [letters-1871]\n"
 
@@ -58,7 +58,7 @@ def _campaign_name(loaded: LoadResult) -> Iterator[Finding]:
 )
 def _reserved_campaign_name(loaded: LoadResult) -> Iterator[Finding]:
     for campaign in loaded.campaigns.values():
-        if taken := _reserved(campaign.name):
+        if taken := reserved(campaign.name):
             yield Finding(
                 campaign.path,
                 None,
@@ -67,7 +67,8 @@ def _reserved_campaign_name(loaded: LoadResult) -> Iterator[Finding]:
             )
 
 
-def _reserved(name: str) -> str:
+def reserved(name: str) -> str:
+    """What a campaign's name cannot do and this one does; empty if nothing."""
     if name.startswith(WARMUP_PREFIX):
         return f"start with {WARMUP_PREFIX}"
     if name.endswith(STATUS_SUFFIX):
@@ -92,23 +93,19 @@ def _reserved(name: str) -> str:
 )
 def _campaign_name_too_long(known: Known) -> Iterator[Finding]:
     for name, parts in known.parts.items():
-        if not DNS_LABEL.match(name) or not parts:
+        # Several parts have names that are cut short for this.
+        if not DNS_LABEL.match(name) or len(parts) != 1:
             continue
-        last = max((_last_pod(part) for part in parts), key=len)
+        last = f"{name}-{len(parts[0].volumes) - 1}"
         excess = len(last) - MAX_LABEL
         if excess > 0:
-            used = len(name) if len(parts) == 1 else min(len(name), NAME_LENGTH)
             yield Finding(
                 known.campaigns[name].path,
                 None,
                 f"the last pod would be {last}, {excess} more than the {MAX_LABEL} characters of "
                 "a host name",
-                f"shorten the file's name to {used - excess} characters",
+                f"shorten the file's name to {len(name) - excess} characters",
             )
-
-
-def _last_pod(part: Part) -> str:
-    return f"{part.job}-{len(part.volumes) - 1}"
 
 
 @settings_rule(

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from converter.checks.registry import SETTINGS_PATH, Finding, Known, rule, settings_rule
+from converter.checks.registry import Finding, Known, rule, settings_rule
 from converter.checks.wording import EXAMPLE_IMAGE
+from converter.load.files import SETTINGS_FILE
 from converter.load.result import LoadResult
 from converter.names import RESERVED_ENV
 from converter.rule import Rule
@@ -63,7 +64,7 @@ def _reserved_pipeline_env(loaded: LoadResult) -> Iterator[Finding]:
     )
 )
 def _reserved_settings_env(known: Known) -> Iterator[Finding]:
-    yield from _reserved(SETTINGS_PATH, ("env",), known.settings.env)
+    yield from _reserved(SETTINGS_FILE, ("env",), known.settings.env)
 
 
 def _reserved(path: str, where: tuple[str | int, ...], names: Iterable[str]) -> Iterator[Finding]:

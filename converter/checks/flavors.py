@@ -1,12 +1,13 @@
 """Rules about the flavors of converter.yaml: Kueue tells them apart by node labels alone."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, Final
 
-from converter.checks.registry import SETTINGS_PATH, Finding, Known, settings_rule
-from converter.checks.resources import flavors_for
+from converter.checks.registry import Finding, Known, kueue_rule, settings_rule
+from converter.checks.resources import rooms_for, size_of
 from converter.checks.wording import EXAMPLE_IMAGE
+from converter.load.files import SETTINGS_FILE
 from converter.model import Backend, Flavor, Settings, Size
 from converter.rule import Rule
 
@@ -14,7 +15,7 @@ _FLAVORS = "# converter.yaml\nflavors:\n"
 _REPELLING: Final = ("NoSchedule", "NoExecute")
 
 
-@settings_rule(
+@kueue_rule(
     Rule(
         code="S007",
         name="duplicate-flavor",
@@ -33,14 +34,14 @@ def _duplicate_flavor(known: Known) -> Iterator[Finding]:
         earlier = first.setdefault(flavor.name, index)
         if earlier != index:
             yield Finding(
-                SETTINGS_PATH,
+                SETTINGS_FILE,
                 ("flavors", index, "name"),
                 f"flavor {flavor.name} is number {earlier + 1} of the list already",
                 "give each flavor a name of its own",
             )
 
 
-@settings_rule(
+@kueue_rule(
     Rule(
         code="S008",
         name="flavors-not-distinct",
@@ -61,7 +62,7 @@ def _flavors_not_distinct(known: Known) -> Iterator[Finding]:
         if one.name == other.name or _contradict(one.node_labels, other.node_labels):
             continue
         yield Finding(
-            SETTINGS_PATH,
+            SETTINGS_FILE,
             ("flavors", index, "nodeLabels"),
             f"flavors {one.name} and {other.name} share no label key with different values, so "
             "Kueue could admit a pod meant for one on the other",
@@ -69,7 +70,7 @@ def _flavors_not_distinct(known: Known) -> Iterator[Finding]:
         )
 
 
-@settings_rule(
+@kueue_rule(
     Rule(
         code="S009",
         name="selector-contradicts-flavor",
@@ -78,31 +79,32 @@ def _flavors_not_distinct(known: Known) -> Iterator[Finding]:
         "pods land outside of what node_selector says.",
         wrong="# converter.yaml\nnode_selector: {gpu: h100}\n"
         "flavors:\n  - {name: a100, nodeLabels: {gpu: a100}}\n"
-        "sizes:\n  large: {cpu: 8, memory: 32Gi, flavor: a100}\n",
+        "sizes:\n  large: {cpu: 8, memory: 32Gi, flavor: a100}\ndefault_size: large\n",
         right="# converter.yaml\nnode_selector: {zone: north}\n"
         "flavors:\n  - {name: a100, nodeLabels: {gpu: a100}}\n"
-        "sizes:\n  large: {cpu: 8, memory: 32Gi, flavor: a100}\n",
+        "sizes:\n  large: {cpu: 8, memory: 32Gi, flavor: a100}\ndefault_size: large\n",
         since="0.1.0",
     )
 )
 def _selector_contradicts_flavor(known: Known) -> Iterator[Finding]:
     selector = known.settings.node_selector
-    for size, flavor in _sizes_with_flavor(known.settings):
+    for flavor in _flavors_of(known.settings, known.settings.sizes.values()).values():
         for key in _contradict(selector, flavor.node_labels):
             yield Finding(
-                SETTINGS_PATH,
+                SETTINGS_FILE,
                 ("node_selector", key),
-                f"node_selector has {key}: {selector[key]}, and flavor {flavor.name} of size "
-                f"{size.name} has {key}: {flavor.node_labels[key]}",
+                f"node_selector has {key}: {selector[key]}, and flavor {flavor.name} has "
+                f"{key}: {flavor.node_labels[key]}",
                 f"take {key} out of node_selector",
             )
 
 
-@settings_rule(
+@kueue_rule(
     Rule(
         code="S010",
         name="selector-fits-no-flavor",
-        what="node_selector fits one of the flavors.",
+        what="The node selector of a pod fits one of the flavors: node_selector, together with the "
+        "labels of its size's flavor.",
         why="Kueue admits a pod on a flavor only when the node selector fits its labels, as far as "
         "any flavor names the label: every campaign would be queued for ever.",
         wrong="# converter.yaml\nnode_selector: {gpu: v100}\n"
@@ -116,15 +118,23 @@ def _selector_contradicts_flavor(known: Known) -> Iterator[Finding]:
 )
 def _selector_fits_no_flavor(known: Known) -> Iterator[Finding]:
     settings = known.settings
-    if not settings.flavors or any(True for _ in _sizes_with_flavor(settings)):
-        return
-    if not flavors_for(settings.node_selector, settings.flavors):
-        yield Finding(
-            SETTINGS_PATH,
-            ("node_selector",),
-            "node_selector fits the nodeLabels of no flavor, so Kueue would never admit a campaign",
-            "write labels that one of the flavors has",
-        )
+    own = (size_of(pipeline, settings) for pipeline in known.pipelines.values())
+    sizes = (*settings.sizes.values(), *(size for size in own if size is not None))
+    names = {flavor.name for flavor in settings.flavors}
+    # An unknown flavor is another rule's.
+    fitting_none = {
+        size.flavor: size
+        for size in sizes
+        if rooms_for(size, settings) == () and (size.flavor is None or size.flavor in names)
+    }
+    for name in fitting_none:
+        if name is None:
+            what, remedy = "node_selector fits", "write labels that one of the flavors has"
+        else:
+            what = f"node_selector and the nodeLabels of flavor {name} together fit"
+            remedy = f"take labels out of node_selector that other flavors have and {name} has not"
+        message = f"{what} the nodeLabels of no flavor, so Kueue would never admit a campaign"
+        yield Finding(SETTINGS_FILE, ("node_selector",), message, remedy)
 
 
 @settings_rule(
@@ -154,31 +164,32 @@ def _selector_fits_no_flavor(known: Known) -> Iterator[Finding]:
 )
 def _untolerated_taint(known: Known) -> Iterator[Finding]:
     settings = known.settings
-    warmed = {
-        pipeline.size or settings.default_size
-        for pipeline in known.pipelines.values()
-        if pipeline.warmup or settings.warmup
-    }
-    for size, flavor in _sizes_with_flavor(settings):
-        if settings.backend is Backend.KUEUE and size.name not in warmed:
-            continue
-        pods = "the pods of a warm-up" if settings.backend is Backend.KUEUE else "pods"
-        for taint in flavor.node_taints:
+    queued = settings.backend is Backend.KUEUE
+    pods = "the pods of a warm-up" if queued else "pods"
+    sizes = _warmed(known) if queued else settings.sizes.values()
+    for index, flavor in _flavors_of(settings, sizes).items():
+        for number, taint in enumerate(flavor.node_taints):
             if _repels(taint, settings):
                 yield Finding(
-                    SETTINGS_PATH,
-                    ("sizes", size.name, "flavor"),
-                    f"{pods} of size {size.name} do not tolerate the taint {_spelt(taint)} of "
-                    f"flavor {flavor.name}",
+                    SETTINGS_FILE,
+                    ("flavors", index, "nodeTaints", number),
+                    f"{pods} do not tolerate the taint {_spelt(taint)} of flavor {flavor.name}",
                     f"add {{key: {taint['key']}, operator: Exists}} to tolerations",
                 )
 
 
-def _sizes_with_flavor(settings: Settings) -> Iterator[tuple[Size, Flavor]]:
-    flavors = {flavor.name: flavor for flavor in settings.flavors}
-    for size in settings.sizes.values():
-        if size.flavor is not None and size.flavor in flavors:
-            yield size, flavors[size.flavor]
+def _warmed(known: Known) -> Iterator[Size]:
+    """The sizes of pipelines with a warm-up, whose nodes are the warm-up's too."""
+    for pipeline in known.pipelines.values():
+        size = size_of(pipeline, known.settings)
+        if size is not None and (pipeline.warmup or known.settings.warmup):
+            yield size
+
+
+def _flavors_of(settings: Settings, sizes: Iterable[Size]) -> dict[int, Flavor]:
+    """The flavors that sizes name, by their place in the list."""
+    named = {size.flavor for size in sizes}
+    return {i: flavor for i, flavor in enumerate(settings.flavors) if flavor.name in named}
 
 
 def _contradict(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:

@@ -1,5 +1,6 @@
 """Rules about pipelines."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -7,11 +8,24 @@ from converter.checks.registry import Finding, Known, rule, settings_rule
 from converter.checks.wording import EXAMPLE_IMAGE, instead
 from converter.load.result import LoadResult
 from converter.load.wording import quoted
-from converter.names import DNS_SUBDOMAIN, MAX_LABEL, PINNED_IMAGE, warmup_job
+from converter.names import DNS_SUBDOMAIN, MAX_LABEL, PINNED_IMAGE, TAGGED_IMAGE, warmup_job
 from converter.rule import Rule
 
 _MAX_ID: Final = MAX_LABEL - len(warmup_job(""))
 _PIPELINE = f"image: {EXAMPLE_IMAGE}\n"
+# What an image may look like, and what to say of one that does not.
+_Form = tuple[tuple[re.Pattern[str], ...], str, str]
+_PINNED: Final[_Form] = (
+    (PINNED_IMAGE,),
+    "not an image pinned by a digest",
+    "write <host>/<path>@sha256:<64 hex digits> without https:// and with the path in lower case, "
+    "or allow_image_tags: true in converter.yaml for a local cluster",
+)
+_TAGGED: Final[_Form] = (
+    (PINNED_IMAGE, TAGGED_IMAGE),
+    "not an image with a tag or a digest",
+    "write <host>/<path>:<tag> without https:// and with the path in lower case",
+)
 
 
 @rule(
@@ -42,27 +56,22 @@ def _pipeline_id(loaded: LoadResult) -> Iterator[Finding]:
     Rule(
         code="P002",
         name="unpinned-image",
-        what="A pipeline's image is named by its digest, unless converter.yaml has "
-        "allow_image_tags: true.",
+        what="A pipeline's image is named by its digest or, with allow_image_tags: true in "
+        "converter.yaml, by a tag.",
         why="A tag can mean another image tomorrow: the volumes of one campaign would be processed "
-        "by different programs, and nobody could say by which.",
+        "by different programs, and nobody could say by which. A name that no image can have "
+        "leaves every pod waiting for it.",
         wrong="# pipelines/ocr.yaml\nimage: registry.example/ocr:2.1\ncommand: [ocr]\n",
         right=f"# pipelines/ocr.yaml\n{_PIPELINE}command: [ocr]\n",
         since="0.1.0",
     )
 )
 def _unpinned_image(known: Known) -> Iterator[Finding]:
-    if known.settings.allow_image_tags:
-        return
+    forms, what, remedy = _TAGGED if known.settings.allow_image_tags else _PINNED
     for pipeline in known.pipelines.values():
-        if not PINNED_IMAGE.match(pipeline.image):
-            yield Finding(
-                pipeline.path,
-                ("image",),
-                f"image {quoted(pipeline.image)} is not pinned by a digest",
-                "write <repository>@sha256:<64 hex digits>, or allow_image_tags: true in "
-                "converter.yaml for a local cluster",
-            )
+        if not any(form.match(pipeline.image) for form in forms):
+            message = f"image {quoted(pipeline.image)} is {what}"
+            yield Finding(pipeline.path, ("image",), message, remedy)
 
 
 @settings_rule(

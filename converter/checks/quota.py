@@ -3,16 +3,19 @@
 from collections.abc import Iterator
 from typing import Final
 
-from converter.checks.registry import SETTINGS_PATH, Finding, Known, settings_rule
+from converter.checks.registry import Finding, Known, kueue_rule
 from converter.checks.resources import (
     GPU,
     Room,
+    Shortage,
     largest_window,
     rooms_for,
     shortages,
     size_of,
 )
 from converter.layout import DEFAULT_SIZE
+from converter.load.files import SETTINGS_FILE
+from converter.load.wording import alike
 from converter.model import Campaign, Settings, Size
 from converter.rule import Rule
 
@@ -20,7 +23,7 @@ _QUOTA = "# converter.yaml\nquota: {cpu: 8, memory: 32Gi, nvidia.com/gpu: 2}\nsi
 _MEMBERS: Final = {"cpu": "cpu", "memory": "memory", GPU: "gpu"}
 
 
-@settings_rule(
+@kueue_rule(
     Rule(
         code="S001",
         name="size-beyond-quota",
@@ -39,14 +42,22 @@ def _size_beyond_quota(known: Known) -> Iterator[Finding]:
             continue
         shortage = next(shortages(size, 1, best[0]))
         yield Finding(
-            SETTINGS_PATH,
+            SETTINGS_FILE,
             ("sizes", name, _MEMBERS[shortage.resource]),
             f"a pod of size {name} needs {shortage}: its campaigns would be queued for ever",
-            "make the size smaller, or correct the quota here and in the ClusterQueue",
+            _otherwise(shortage),
         )
 
 
-@settings_rule(
+def _otherwise(shortage: Shortage) -> str:
+    quota, resource = shortage.room.quota, shortage.resource
+    misspelt = alike(resource, quota) if resource not in quota else None
+    if misspelt:
+        return f"did you mean {resource} by {misspelt}?"
+    return "make the size smaller, or correct the quota here and in the ClusterQueue"
+
+
+@kueue_rule(
     Rule(
         code="C011",
         name="window-beyond-quota",
@@ -80,9 +91,12 @@ def _window_beyond_quota(known: Known) -> Iterator[Finding]:
 
 
 def _best_room(size: Size, settings: Settings) -> tuple[Room, int] | None:
-    """The quota that takes the most pods, and how many; None where not all of it is known."""
+    """The quota that takes the most pods, and how many; None where not all of it is known.
+
+    None too where there is none, which is a fault of the node selector and another rule's.
+    """
     rooms: list[tuple[Room, int]] = []
-    for room in rooms_for(size, settings):
+    for room in rooms_for(size, settings) or ():
         window = largest_window(size, room)
         if window is None:
             return None

@@ -11,12 +11,10 @@ from typing import Final
 
 from converter.load.result import LoadResult
 from converter.load.wording import one_line
-from converter.model import Campaign, Pipeline, Settings
+from converter.model import Backend, Campaign, Pipeline, Settings
 from converter.problem import Problem
 from converter.rule import Rule
 from converter.split import Part, split
-
-SETTINGS_PATH: Final = "converter.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,6 @@ class Known:
     settings: Settings
     pipelines: Mapping[str, Pipeline]
     campaigns: Mapping[str, Campaign]
-    broken: frozenset[str]
 
     @cached_property
     def parts(self) -> Mapping[str, tuple[Part, ...]]:
@@ -76,6 +73,19 @@ def settings_rule(described: Rule) -> Callable[[KnownCheck], KnownCheck]:
     return register
 
 
+def kueue_rule(described: Rule) -> Callable[[KnownCheck], KnownCheck]:
+    """Register a rule about what Kueue does; it is left out with another backend."""
+
+    def register(check: KnownCheck) -> KnownCheck:
+        def with_kueue(known: Known) -> Iterable[Finding]:
+            return check(known) if known.settings.backend is Backend.KUEUE else ()
+
+        _KNOWN_CHECKS.append((described, with_kueue))
+        return check
+
+    return register
+
+
 def registered_rules() -> Iterator[Rule]:
     """Every registered rule, in no particular order."""
     for described, _ in (*_FILES_CHECKS, *_KNOWN_CHECKS):
@@ -88,7 +98,7 @@ def findings(loaded: LoadResult) -> Iterator[Problem]:
         yield from _problems(loaded, described, check(loaded))
     if loaded.settings is None:
         return
-    known = Known(loaded.settings, loaded.pipelines, loaded.campaigns, loaded.broken)
+    known = Known(loaded.settings, loaded.pipelines, loaded.campaigns)
     for described, check_known in _KNOWN_CHECKS:
         yield from _problems(loaded, described, check_known(known))
 

@@ -64,16 +64,19 @@ def requests_of(size: Size) -> Mapping[str, str]:
     return requests | ({GPU: str(size.gpu)} if size.gpu else {})
 
 
-def rooms_for(size: Size, settings: Settings) -> tuple[Room, ...]:
-    """Every quota a pod may be admitted under; none where converter.yaml does not know them all."""
+def rooms_for(size: Size, settings: Settings) -> tuple[Room, ...] | None:
+    """Every quota a pod may be admitted under; None where converter.yaml does not know them all.
+
+    There is no such quota where the pod's node selector fits no flavor.
+    """
     if not settings.flavors:
-        return (Room("", settings.quota),) if settings.quota else ()
+        return (Room("", settings.quota),) if settings.quota else None
     own = next((f.node_labels for f in settings.flavors if f.name == size.flavor), {})
     rooms = tuple(
         Room(flavor.name, flavor.quota)
         for flavor in flavors_for({**settings.node_selector, **own}, settings.flavors)
     )
-    return rooms if all(room.quota for room in rooms) else ()
+    return rooms if all(room.quota for room in rooms) else None
 
 
 def flavors_for(selector: Mapping[str, str], flavors: Sequence[Flavor]) -> tuple[Flavor, ...]:

@@ -1,25 +1,19 @@
 """Rules about converter.yaml that are not about sizes, flavors or variables."""
 
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from converter.checks.registry import SETTINGS_PATH, Finding, Known, settings_rule
+from converter.checks.registry import Finding, Known, settings_rule
 from converter.layout import CAMPAIGN_PATH, CONFIG_PATH, DATA_PATH, S3_PATH, WORK_PATH
-from converter.model import Backend
+from converter.load.files import SETTINGS_FILE
+from converter.model import Backend, Settings
 from converter.rule import Rule
 
 # What this release has in converter.queues.AVAILABLE, which is not imported for a check of files.
 AVAILABLE_BACKENDS: Final = (Backend.KUEUE,)
 
-# Where a pod has something mounted already, by what it is.
-MOUNTED: Final = {
-    WORK_PATH: "the working directory",
-    DATA_PATH: "the model cache",
-    CONFIG_PATH: "the pipeline's steps",
-    CAMPAIGN_PATH: "the list of volumes",
-    S3_PATH: "s3_secret",
-}
+# Without these no container starts, or no shell in it.
+SYSTEM: Final = ("/proc", "/sys", "/dev", "/etc", "/bin", "/usr", "/lib", "/lib64", "/sbin")
 
 
 @settings_rule(
@@ -36,7 +30,7 @@ MOUNTED: Final = {
 def _unavailable_backend(known: Known) -> Iterator[Finding]:
     if known.settings.backend not in AVAILABLE_BACKENDS:
         yield Finding(
-            SETTINGS_PATH,
+            SETTINGS_FILE,
             ("backend",),
             f"this release has no backend {known.settings.backend}",
             f"write one of: {', '.join(AVAILABLE_BACKENDS)}",
@@ -59,7 +53,7 @@ def _no_queue(known: Known) -> Iterator[Finding]:
     settings = known.settings
     if settings.backend in (Backend.KUEUE, Backend.KOORD_QUEUE) and not settings.queue:
         yield Finding(
-            SETTINGS_PATH,
+            SETTINGS_FILE,
             ("queue",),
             f"backend {settings.backend} needs a queue",
             "write the name of the LocalQueue in the namespace"
@@ -85,7 +79,7 @@ def _no_queue(known: Known) -> Iterator[Finding]:
 def _quota_beside_flavors(known: Known) -> Iterator[Finding]:
     if known.settings.quota and known.settings.flavors:
         yield Finding(
-            SETTINGS_PATH,
+            SETTINGS_FILE,
             ("quota",),
             "quota is for a ClusterQueue with one flavor, and there are flavors",
             "write a quota in each flavor, and take this one out",
@@ -97,34 +91,48 @@ def _quota_beside_flavors(known: Known) -> Iterator[Finding]:
     Rule(
         code="S015",
         name="secret-mount-taken",
-        what="Each Secret is mounted at a path of its own, neither above nor below another.",
+        what="Each Secret is mounted at a path of its own, neither above nor below another, and "
+        "over no directory of the system.",
         why="A pod whose volumes are mounted over each other is refused, does not start, or sees "
-        "one instead of the other.",
+        "one instead of the other. Without /bin or /proc no shell starts.",
         wrong="# converter.yaml\nsecrets: {archive-token: /work}\n",
         right="# converter.yaml\nsecrets: {archive-token: /secrets/archive}\n",
         since="0.1.0",
     )
 )
 def _secret_mount_taken(known: Known) -> Iterator[Finding]:
-    secrets = known.settings.secrets
-    for name, path in secrets.items():
-        for taken, what in MOUNTED.items():
-            if _overlap(path, taken):
-                yield _overlapping(name, path, f"{taken}, where {what} is mounted")
-    for (one, earlier), (name, path) in combinations(secrets.items(), 2):
-        if _overlap(path, earlier):
-            yield _overlapping(name, path, f"{earlier}, where Secret {one} is mounted")
+    taken = _mounted(known.settings)
+    for name, path in known.settings.secrets.items():
+        if fault := _fault(path, taken):
+            remedy = f"write a path of its own, for example /secrets/{name}"
+            yield Finding(SETTINGS_FILE, ("secrets", name), f"{path} is {fault}", remedy)
+        taken.setdefault(path, f"Secret {name}")
 
 
-def _overlapping(name: str, path: str, taken: str) -> Finding:
-    return Finding(
-        SETTINGS_PATH,
-        ("secrets", name),
-        f"{path} is the same as, above or below {taken}",
-        f"write a path of its own, for example /secrets/{name}",
-    )
+def _mounted(settings: Settings) -> dict[str, str]:
+    """Where a pod has something mounted already, and what."""
+    taken = {
+        WORK_PATH: "the working directory",
+        CONFIG_PATH: "the pipeline's steps",
+        CAMPAIGN_PATH: "the list of volumes",
+    }
+    if settings.data_pvc:
+        taken[DATA_PATH] = "the model cache"
+    if settings.s3_secret:
+        taken[S3_PATH] = "s3_secret"
+    return taken
 
 
-def _overlap(one: str, other: str) -> bool:
-    first, second = (f"{path.rstrip('/')}/" for path in (one, other))
-    return first.startswith(second) or second.startswith(first)
+def _fault(path: str, taken: Mapping[str, str]) -> str:
+    """What is wrong with a path, the first thing alone; empty if nothing is."""
+    for system in SYSTEM:
+        if _is_at_or_above(path, system):
+            return f"the same as or above {system}, which every container needs"
+    for other, what in taken.items():
+        if _is_at_or_above(path, other) or _is_at_or_above(other, path):
+            return f"the same as, above or below {other}, where {what} is mounted"
+    return ""
+
+
+def _is_at_or_above(one: str, other: str) -> bool:
+    return f"{other.rstrip('/')}/".startswith(f"{one.rstrip('/')}/")

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from converter.checks.registry import SETTINGS_PATH, Finding, Known, settings_rule
+from converter.checks.registry import Finding, Known, settings_rule
 from converter.checks.resources import amount
 from converter.checks.wording import instead
+from converter.load.files import SETTINGS_FILE
 from converter.load.wording import quoted
 from converter.rule import Rule
 
@@ -27,7 +28,7 @@ def _unknown_default_size(known: Known) -> Iterator[Finding]:
     name = known.settings.default_size
     if name and name not in known.settings.sizes:
         yield Finding(
-            SETTINGS_PATH,
+            SETTINGS_FILE,
             ("default_size",),
             f"there is no size {quoted(name)}",
             instead(name, known.settings.sizes.keys(), "add it to sizes, or take default_size out"),
@@ -51,7 +52,7 @@ def _size_quantity(known: Known) -> Iterator[Finding]:
         for member, text in members.items():
             if not amount(text):
                 yield Finding(
-                    SETTINGS_PATH,
+                    SETTINGS_FILE,
                     ("sizes", name, member),
                     f"{member} {quoted(text)} is not a quantity above 0",
                     _QUANTITY,
@@ -75,7 +76,7 @@ def _workdir_takes_all_memory(known: Known) -> Iterator[Finding]:
         memory, workdir = amount(size.memory), amount(size.workdir)
         if memory and workdir and memory <= workdir:
             yield Finding(
-                SETTINGS_PATH,
+                SETTINGS_FILE,
                 ("sizes", name, "memory"),
                 f"memory {size.memory} is not more than the workdir of {size.workdir}, which is "
                 "part of it",
@@ -101,7 +102,7 @@ def _unknown_flavor(known: Known) -> Iterator[Finding]:
     for name, size in known.settings.sizes.items():
         if size.flavor is not None and size.flavor not in names:
             yield Finding(
-                SETTINGS_PATH,
+                SETTINGS_FILE,
                 ("sizes", name, "flavor"),
                 f"there is no flavor {quoted(size.flavor)}",
                 instead(size.flavor, names, "add it to flavors, or take it out"),

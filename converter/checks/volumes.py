@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from converter.checks.campaign_names import reserved
 from converter.checks.registry import Finding, Known, rule, settings_rule
-from converter.checks.wording import listed
+from converter.checks.wording import first_few
 from converter.load.result import LoadResult
 from converter.load.wording import quoted
 from converter.model import Campaign, SourceKind, Volume
+from converter.names import DNS_LABEL
 from converter.problem import Level
 from converter.rule import Rule
 from converter.volumes import environment_lines, volume_line
@@ -100,8 +102,7 @@ def _surely_short(volume: Volume) -> bool:
         name="volume-in-two-campaigns",
         what="A volume is in one campaign of a pipeline.",
         why="The same work would be done twice. To run again what has failed is a good reason for "
-        "it, hence only a warning; `campaigns apply` holds the later campaign back while both "
-        "would run.",
+        "it, hence only a warning.",
         wrong="# campaigns/letters.yaml\npipeline: ocr\nvolumes: [letters-1871, letters-1872]\n"
         "# campaigns/letters-2.yaml\npipeline: ocr\nvolumes: [letters-1872, letters-1873]\n",
         right="# campaigns/letters.yaml\npipeline: ocr\nvolumes: [letters-1871, letters-1872]\n"
@@ -112,7 +113,10 @@ def _surely_short(volume: Volume) -> bool:
 )
 def _volume_in_two_campaigns(loaded: LoadResult) -> Iterator[Finding]:
     owners: defaultdict[str, dict[str, Campaign]] = defaultdict(dict)
-    for _, campaign in sorted(loaded.campaigns.items()):
+    for name, campaign in sorted(loaded.campaigns.items()):
+        # One that cannot run as it is has a problem of its own.
+        if not DNS_LABEL.match(name) or reserved(name) or campaign.pipeline not in loaded.pipelines:
+            continue
         known = owners[campaign.pipeline]
         ids = {volume.id for volume in campaign.volumes}
         if not known.keys().isdisjoint(ids):
@@ -132,7 +136,7 @@ def _shared(campaign: Campaign, known: Mapping[str, Campaign]) -> Iterator[Findi
         yield Finding(
             campaign.path,
             ("volumes", min(indexes.values()), "id"),
-            f"{listed(indexes)} {'are' if several else 'is'} in {path} already, with the same "
+            f"{first_few(indexes)} {'are' if several else 'is'} in {path} already, with the same "
             "pipeline",
             f"take {'them' if several else 'it'} out, unless this is to run again what failed",
         )

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from converter.checks.registry import SETTINGS_PATH, Finding, Known, settings_rule
+from converter.checks.registry import Finding, Known, settings_rule
 from converter.checks.wording import EXAMPLE_IMAGE
 from converter.layout import GATE_MARGIN
+from converter.load.files import SETTINGS_FILE
 from converter.problem import Level
 from converter.rule import Rule
 
@@ -22,14 +23,15 @@ _NO_CACHE: Final = (
         code="P006",
         name="warmup-without-cache",
         what="A pipeline with a warm-up has a model cache: data_pvc in converter.yaml.",
-        why="The warm-up would have nowhere to put what it fetches.",
+        why="The warm-up would have nowhere to put what it fetches. A warmup in converter.yaml "
+        "needs one by itself (S016).",
         wrong=f"{_PIPELINE}{_WARMUP}",
         right=f"# converter.yaml\ndata_pvc: models\n{_PIPELINE}{_WARMUP}",
         since="0.1.0",
     )
 )
 def _warmup_without_cache(known: Known) -> Iterator[Finding]:
-    if known.settings.data_pvc:
+    if known.settings.data_pvc or known.settings.warmup is not None:
         return
     for pipeline in known.pipelines.values():
         if pipeline.warmup is not None:
@@ -49,7 +51,7 @@ def _warmup_without_cache(known: Known) -> Iterator[Finding]:
 )
 def _default_warmup_without_cache(known: Known) -> Iterator[Finding]:
     if known.settings.warmup is not None and not known.settings.data_pvc:
-        yield Finding(SETTINGS_PATH, ("warmup",), *_NO_CACHE, at_key=True)
+        yield Finding(SETTINGS_FILE, ("warmup",), *_NO_CACHE, at_key=True)
 
 
 @settings_rule(
@@ -135,6 +137,6 @@ def _deadlines(known: Known) -> Iterator[tuple[str, int]]:
         if pipeline.warmup is None and known.settings.warmup is None:
             continue
         if pipeline.max_seconds is None:
-            yield SETTINGS_PATH, known.settings.max_seconds
+            yield SETTINGS_FILE, known.settings.max_seconds
         else:
             yield pipeline.path, pipeline.max_seconds

@@ -11,7 +11,7 @@ _LISTED: Final = 8
 EXAMPLE_IMAGE: Final = "registry.example/ocr@sha256:" + "1f" * 32
 
 
-def listed(words: Iterable[str]) -> str:
+def first_few(words: Iterable[str]) -> str:
     """The first of `words`, and how many more there are."""
     known = list(words)
     more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
@@ -23,4 +23,4 @@ def instead(word: str, known: Collection[str], otherwise: str) -> str:
     close = alike(word, known)
     if close is not None:
         return f"did you mean {close}?"
-    return f"write one of: {listed(sorted(known))}" if known else otherwise
+    return f"write one of: {first_few(sorted(known))}" if known else otherwise

@@ -4,19 +4,30 @@ import getpass
 import json
 import os
 import secrets
+import signal
 import socket
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from converter.cli.options import cluster_options, repo_argument
+from converter.cli.output import Progress
 from converter.cli.repository import load_valid, named
 from converter.errors import CampaignsError, Refused
+from converter.model import Repo
+from converter.reconcile.outcome import Event, Fate, Outcome
 
-QUIET = ("unchanged", "finished")
-FAULTS = ("held back", "refused", "not paused", "not resumed", "not pruned", "note")
+QUIET: Final = (Fate.UNCHANGED, Fate.FINISHED)
+FAULTS: Final = (
+    Fate.HELD_BACK,
+    Fate.REFUSED,
+    Fate.PAUSE_FAILED,
+    Fate.RESUME_FAILED,
+    Fate.PRUNE_FAILED,
+    Fate.NOTE,
+)
 
 
 @click.command("apply")
@@ -40,29 +51,30 @@ FAULTS = ("held back", "refused", "not paused", "not resumed", "not pruned", "no
     show_default=True,
     help="Requests sent at once.",
 )
-@click.option("--dry-run", is_flag=True, help="Print what would be sent; contacts no cluster.")
+@click.option("--dry-run", is_flag=True, help="Name what is rendered; asks no cluster.")
 @click.option("--verbose", "-v", is_flag=True, help="Also name what is unchanged or has finished.")
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
 @cluster_options
 def command(
     *,
     repo: Path,
-    prune: bool,
-    prune_limit: int | None,
-    allow_empty: bool,
     namespace: str | None,
-    pause_wait: float,
-    concurrency: int,
+    prune: bool,
     dry_run: bool,
     verbose: bool,
     output: str,
     kubeconfig: Path | None,
     context: str | None,
+    **options: Any,
 ) -> int:
     """Make the cluster agree with the campaign files in REPO.
 
     Starts, pauses (suspend: true), resumes and, with --prune, cancels campaigns. Only one apply
     runs at a time.
+
+    With --format json the document is {"version": 1, "events": [{"fate", "target", "campaign",
+    "detail"}], "summary": {FATE: NUMBER OF CAMPAIGNS}, "exitCode", "error"}. It is written however the
+    run ends; "error" is null unless something stopped it.
 
     \b
     Exit codes:
@@ -75,69 +87,124 @@ def command(
     Example:
       campaigns apply . --prune
     """
-    loaded = named(load_valid(repo), repo)
-    settings = loaded.settings
-    if namespace is not None and namespace != settings.namespace:
-        raise Refused(
-            f"--namespace {namespace} is not converter.yaml's namespace {settings.namespace}; "
-            "nothing was sent"
-        )
-    from converter.render import render
-
-    manifests = render(loaded)
     if dry_run:
-        for manifest in manifests:
-            click.echo(f"would apply: {manifest.target}")
-        return 0
+        if prune or output == "json":
+            raise click.UsageError(
+                "--dry-run asks no cluster, so it cannot say what --prune would cancel and has no "
+                "--format json; leave them out"
+            )
+        return _print_rendered(_load(repo, namespace, prune=False))
+    progress = Progress()
 
+    def report(event: Event) -> None:
+        if output == "text" and (verbose or event.fate not in QUIET):
+            progress.line(str(event), err=event.fate in FAULTS)
+
+    outcome = Outcome(report)
+    try:
+        loaded = _load(repo, namespace, prune=prune)
+        _apply(repo, loaded, outcome, kubeconfig, context, prune=prune, **options)
+    except (CampaignsError, KeyboardInterrupt, SystemExit) as stop:
+        if outcome.events:
+            stopped = f"stopped part-way: {outcome.summary()}; apply again to finish"
+            progress.line(stopped, err=True)
+        if output == "json":
+            progress.line(_document(outcome, *_end(stop)))
+        raise
+    if output == "json":
+        progress.line(_document(outcome, outcome.exit_code, None))
+    else:
+        progress.line(outcome.summary())
+    progress.finish()
+    return outcome.exit_code
+
+
+def _apply(
+    directory: Path,
+    repo: Repo,
+    outcome: Outcome,
+    kubeconfig: Path | None,
+    context: str | None,
+    **options: Any,
+) -> None:
     from converter.cluster.client import Client
     from converter.git import head_commit
     from converter.queues import queue_for
     from converter.reconcile.apply import Options, apply
-    from converter.reconcile.outcome import Event, Outcome
     from converter.reconcile.provenance import Provenance
+    from converter.render import render
 
-    def report(event: Event) -> None:
-        if output == "text" and (verbose or event.fate.value not in QUIET):
-            click.echo(str(event), err=event.fate.value in FAULTS)
-
+    settings = repo.settings
     client = Client.from_kubeconfig(
         kubeconfig=kubeconfig,
         context=context,
         request_timeout=float(settings.apiserver_request_timeout),
     )
     who = _applied_by()
-    options = Options(
+    provenance = Provenance(
+        commit=head_commit(directory),
+        applied_by=who,
+        applied_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+    chosen = Options(
         repository=settings.repository,
         identity=f"{who}@{socket.gethostname()}/{os.getpid()}-{secrets.token_hex(3)}",
-        provenance=Provenance(
-            commit=head_commit(repo),
-            applied_by=who,
-            applied_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        ),
-        prune=prune,
-        allow_empty=allow_empty,
-        prune_limit=prune_limit,
-        pause_wait=pause_wait,
-        concurrency=concurrency,
+        provenance=provenance,
+        **options,
     )
-    outcome = Outcome(report)
-    try:
-        apply(client, manifests, settings, queue_for(settings.backend), options, outcome)
-    except CampaignsError:
-        if outcome.events:
-            click.echo(f"stopped part-way: {outcome.summary()}; apply again to finish", err=True)
-        raise
-    if output == "json":
-        events = [
-            {"fate": event.fate.value, "target": event.target, "detail": event.detail}
+    apply(client, render(repo), settings, queue_for(settings.backend), chosen, outcome)
+
+
+def _load(directory: Path, namespace: str | None, *, prune: bool) -> Repo:
+    """The repository, if it is for this namespace. Only a name of its own is safe to prune by."""
+    loaded = load_valid(directory)
+    settings = loaded.settings
+    if namespace is not None and namespace != settings.namespace:
+        raise Refused(
+            f"--namespace {namespace} is not converter.yaml's namespace {settings.namespace}; "
+            "nothing was sent"
+        )
+    return named(loaded, directory, for_certain=prune)
+
+
+def _print_rendered(repo: Repo) -> int:
+    from converter.render import render
+
+    for manifest in render(repo):
+        click.echo(f"rendered: {manifest.target}")
+    click.echo("nothing was sent: the cluster was not asked")
+    return 0
+
+
+def _document(outcome: Outcome, exit_code: int, error: str | None) -> str:
+    """See `campaigns apply --help`. A new member does not change the version."""
+    document = {
+        "version": 1,
+        "events": [
+            {
+                "fate": event.fate.value,
+                "target": event.target,
+                "campaign": event.campaign,
+                "detail": event.detail,
+            }
             for event in outcome.events
-        ]
-        json.dump({"events": events, "exitCode": outcome.exit_code}, sys.stdout, indent=2)
-        click.echo()
-    else:
-        click.echo(outcome.summary())
-    return outcome.exit_code
+        ],
+        "summary": {fate.value: len(outcome.campaigns(fate)) for fate in Fate},
+        "exitCode": exit_code,
+        "error": error,
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _end(stop: BaseException) -> tuple[int, str]:
+    """The exit code and the reason of a run that did not get to its end."""
+    match stop:
+        case KeyboardInterrupt():
+            return 128 + signal.SIGINT, "interrupted"
+        case SystemExit():
+            return 128 + signal.SIGTERM, "terminated"
+        case _:
+            return 1, str(stop)
 
 
 def _applied_by() -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 
 from converter import __version__
+from converter.cli.output import accept_any_text, discard
 from converter.errors import CampaignsError, InvalidRepository
 
 # Command name to module; the module's attribute `command` is the click command.
@@ -56,34 +57,43 @@ def campaigns() -> None:
     """
 
 
+class Terminated(SystemExit):
+    """SIGTERM, raised in the main thread, so that a Lease is released on the way out."""
+
+
 def main() -> None:
     """Run the command; every failure that a user can meet is one line and an exit code."""
     signal.signal(signal.SIGTERM, _terminated)
+    accept_any_text()
+    sys.exit(_run())
+
+
+def _run() -> int:
     try:
         result: Any = campaigns.main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        code = 128 + signal.SIGINT
+        return 128 + signal.SIGINT
+    except Terminated:
+        click.echo("terminated", err=True)
+        return 128 + signal.SIGTERM
     except InvalidRepository as error:
         for problem in error.problems:
             click.echo(str(problem), err=True)
-        click.echo(f"error: {error}; nothing was done", err=True)
-        code = 1
+        click.echo(f"{error} Nothing was done.", err=True)
+        return 1
     except CampaignsError as error:
         click.echo(f"error: {error}", err=True)
-        code = 1
-    except BrokenPipeError:
-        # The reader of our output has gone, as in `campaigns status | head -1`.
-        sys.stderr.close()
-        code = 1
-    else:
-        code = result if isinstance(result, int) else 0
-    sys.exit(code)
+        return 1
+    except OSError as error:
+        click.echo(f"error: {error.filename or 'cannot write'}: {error.strerror}", err=True)
+        discard(sys.stdout)
+        return 1
+    return result if isinstance(result, int) else 0
 
 
 def _terminated(number: int, _frame: object) -> None:
-    # Raised in the main thread, so that a Lease is released on the way out.
-    raise SystemExit(128 + number)
+    raise Terminated(128 + number)

@@ -40,6 +40,8 @@ def text(report: Report) -> str:
 
 def summary(report: Report) -> str:
     """How many problems there are in how many files."""
+    if not report.problems and not report.files:
+        return "There are no files to check."
     if not report.problems:
         return f"All {report.files} files are valid." if report.files > 1 else "1 file is valid."
     counts = [_number(report.count(level), level.value) for level in Level if report.count(level)]

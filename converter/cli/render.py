@@ -1,5 +1,6 @@
 """`campaigns render`: the objects that a repository stands for, as YAML."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -30,8 +31,11 @@ def command(*, repo: Path, out: Path) -> int:
     or removed. Where another file is in the way, nothing is written.
 
     A repository with a problem renders nothing. The same repository renders to the same bytes on
-    every run and machine. The cluster is not asked, so what to send to it is for `campaigns apply`
-    to say: kubectl apply would run finished campaigns again.
+    every run and machine if converter.yaml sets `repository`, or every clone has the same git
+    remote `origin`; else the name of REPO's directory is in the objects, and a warning says so.
+
+    The cluster is not asked, so what to send to it is for `campaigns apply` to say: kubectl apply
+    would run finished campaigns again.
 
     \b
     Exit codes:
@@ -53,6 +57,7 @@ def command(*, repo: Path, out: Path) -> int:
     if out == STDOUT:
         # As bytes: the locale has no say in how the text is encoded.
         sys.stdout.buffer.write(yaml_stream(manifests).encode())
+        sys.stdout.buffer.flush()
         return 0
     from converter.directory import write_files
 
@@ -66,8 +71,12 @@ def command(*, repo: Path, out: Path) -> int:
 
 def _refuse_sources(repo: Path, out: Path) -> None:
     """What is rendered must not be taken for a campaign or pipeline file by the next command."""
-    sources = {(repo / place).resolve() for place in ("", "campaigns", "pipelines")}
-    if out != STDOUT and out.resolve() in sources:
+    if out == STDOUT:
+        return
+    # Not Path.resolve, which raises RuntimeError for a loop of links before Python 3.13.
+    target = Path(os.path.realpath(out))
+    sources = [Path(os.path.realpath(repo / place)) for place in ("campaigns", "pipelines")]
+    if target == repo.resolve() or any(target.is_relative_to(source) for source in sources):
         raise Refused(
             f"{out} holds the files that are rendered; nothing was written: choose a directory of "
             "its own, for example --out rendered"

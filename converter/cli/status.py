@@ -4,14 +4,14 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from converter.cli.options import cluster_options, repo_argument
-from converter.cli.repository import load_valid
+from converter.cli.repository import load_valid, named
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,6 +49,8 @@ def command(
 ) -> int:
     """Show the campaigns of REPO, or the one called NAME: phase, progress, age.
 
+    A campaign that is gone from REPO is shown for as long as it is on the cluster.
+
     With --watch the table is redrawn until no campaign can go on by itself: each has ended, is
     paused or is held.
 
@@ -56,30 +58,39 @@ def command(
     Example:
       campaigns status . --watch
     """
-    loaded = load_valid(repo)
+    if watch and output == "json":
+        raise click.UsageError("--watch has no --format json; ask again and again without --watch")
+    loaded = named(load_valid(repo), repo)
+    settings = loaded.settings
     wanted = {campaign.name: len(campaign.volumes) for campaign in loaded.campaigns.values()}
-    if name is not None and name not in wanted:
-        raise click.BadParameter(f"there is no campaign {name} in {repo}", param_hint="NAME")
 
     from converter.cluster.client import Client
-    from converter.git import repository_name
-    from converter.reconcile.live import read_live
+    from converter.reconcile.live import read_for_status
     from converter.reconcile.status import statuses
 
-    client = Client.from_kubeconfig(kubeconfig=kubeconfig, context=context)
-    repository = loaded.settings.repository or repository_name(repo)
+    client = Client.from_kubeconfig(
+        kubeconfig=kubeconfig,
+        context=context,
+        request_timeout=float(settings.apiserver_request_timeout),
+    )
 
     def read() -> list["Status"]:
-        found = statuses(wanted, read_live(client, loaded.settings.namespace), repository)
+        live = read_for_status(client, settings.namespace)
+        found = statuses(wanted, live, settings.repository)
         return [status for status in found if name is None or status.name == name]
 
+    found = read()
+    if name is not None and not found:
+        raise click.BadParameter(
+            f"there is no campaign {name} in {repo} or on the cluster", param_hint="NAME"
+        )
     if output == "json":
-        document = {"version": 1, "campaigns": [asdict(status) for status in read()]}
-        click.echo(json.dumps(document, indent=2))
+        document = {"version": 1, "campaigns": [asdict(status) for status in found]}
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
     elif watch:
-        _watch(read)
+        _watch(read, client.now)
     else:
-        _console().print(table(read(), client.now()))
+        _console().print(table(found, client.now()))
     return 0
 
 
@@ -108,25 +119,24 @@ def table(found: Sequence["Status"], now: datetime) -> "Table":
     return result
 
 
-def _watch(read: Callable[[], list["Status"]]) -> None:
+def _watch(read: Callable[[], list["Status"]], now: Callable[[], datetime]) -> None:
     console = _console()
     if not console.is_terminal:
-        _follow(read)
-        console.print(table(read(), datetime.now(UTC)))
+        console.print(table(_follow(read), now()))
         return
     from rich.live import Live
 
     with Live(console=console, auto_refresh=False) as live:
         while True:
             found = read()
-            live.update(table(found, datetime.now(UTC)), refresh=True)
+            live.update(table(found, now()), refresh=True)
             if all(status.phase.rests for status in found):
                 return
             time.sleep(WATCH_SECONDS)
 
 
-def _follow(read: Callable[[], list["Status"]]) -> None:
-    """One line for each change, as a log wants it."""
+def _follow(read: Callable[[], list["Status"]]) -> list["Status"]:
+    """One line for each change, as a log wants it; the statuses with which it rests."""
     shown: dict[str, str] = {}
     while True:
         found = read()
@@ -139,7 +149,7 @@ def _follow(read: Callable[[], list["Status"]]) -> None:
                 click.echo(line)
                 shown[status.name] = line
         if all(status.phase.rests for status in found):
-            return
+            return found
         time.sleep(WATCH_SECONDS)
 
 

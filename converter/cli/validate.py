@@ -6,18 +6,19 @@ line that counts them, as with other linters.
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from converter.checks import ALL_RULES, check
+from converter.checks import ALL_RULES
 from converter.cli.problem_formats import FORMATS, Report
-from converter.load import load_repo
-from converter.load.result import LoadResult
+from converter.cli.repository import load_checked
+from converter.load import RULES, LoadResult
+from converter.load.files import DIRECTORIES, SETTINGS_FILE, find
 from converter.problem import Level, Problem
 
-SETTINGS_FILE = "converter.yaml"
+# Without the file none of the other rules looked at all that they are about.
+NEVER_HIDDEN = frozenset(rule.code for rule in RULES)
 
 
 def _prefixes(
@@ -47,16 +48,23 @@ def _prefixes(
     "--select",
     callback=_prefixes,
     metavar="CODE,...",
-    help="Report only these rules; C stands for every rule whose code begins so.",
+    help="Report only these rules, and files that cannot be loaded; C stands for every rule whose "
+    "code begins so.",
 )
-@click.option("--ignore", callback=_prefixes, metavar="CODE,...", help="Report all but these.")
+@click.option(
+    "--ignore",
+    callback=_prefixes,
+    metavar="CODE,...",
+    help="Report all but these; files that cannot be loaded are reported all the same.",
+)
 def command(
     *, paths: tuple[Path, ...], output: str, select: tuple[str, ...], ignore: tuple[str, ...]
 ) -> int:
     """Check the files in REPO (the current directory) as far as that needs no cluster.
 
-    A file may be named instead of its repository, as pre-commit does; the whole repository is
-    checked, since one file can break another. `campaigns rule CODE` explains a code.
+    A file of the repository may be named instead, or its campaigns or pipelines directory; the
+    whole repository is checked, since one file can break another. `campaigns rule CODE` explains
+    a code.
 
     With --format json the document is {"version": 1, "problems": [{"path", "line", "column",
     "code", "name", "level", "message", "remedy"}], "summary": {"errors", "warnings", "files"}}.
@@ -75,39 +83,70 @@ def command(
     problems: list[Problem] = []
     files = 0
     for root in roots(paths or (Path("."),)):
-        loaded = load_repo(root)
+        loaded, found = load_checked(root)
         files += _count_files(loaded)
-        problems += [
-            replace(problem, path=(root / problem.path).as_posix())
-            for problem in check(loaded)
-            if is_selected(problem.code, select, ignore)
-        ]
+        problems += [problem for problem in found if is_selected(problem.code, select, ignore)]
     report = Report(tuple(problems), files)
     click.echo(FORMATS[output](report), nl=False)
     return 1 if report.count(Level.ERROR) else 0
 
 
 def roots(paths: Iterable[Path]) -> Sequence[Path]:
-    """The repositories to check, each once: a directory is one, and a file is in one.
+    """The repositories to check, each once, by whatever paths they are named.
 
-    Raises click.BadParameter for a file that is in none.
+    Raises click.BadParameter for a file that is not one of a repository's.
     """
-    return list(dict.fromkeys(path if path.is_dir() else _root_of(path) for path in paths))
+    found: dict[Path, Path] = {}
+    for path in paths:
+        root = _root_of_directory(path) if path.is_dir() else _root_of_file(path)
+        found.setdefault(root.resolve(), root)
+    return list(found.values())
 
 
 def is_selected(code: str, select: tuple[str, ...], ignore: tuple[str, ...]) -> bool:
     """Whether a rule's problems are reported; no `select` stands for all rules."""
+    if code in NEVER_HIDDEN:
+        return True
     return (not select or code.startswith(select)) and not code.startswith(ignore)
 
 
-def _root_of(file: Path) -> Path:
-    for parent in file.absolute().parents:
-        if (parent / SETTINGS_FILE).is_file():
-            return Path(os.path.relpath(parent))
+def _root_of_directory(directory: Path) -> Path:
+    """A directory is a repository, or one of the two that a repository's files are in."""
+    if (directory / SETTINGS_FILE).exists():
+        return directory
+    absolute = _absolute(directory)
+    in_repository = (absolute.parent / SETTINGS_FILE).is_file()
+    if absolute.name in DIRECTORIES.values() and in_repository:
+        return _relative(absolute.parent)
+    return directory
+
+
+def _root_of_file(file: Path) -> Path:
+    absolute = _absolute(file)
+    for parent in absolute.parents:
+        if not (parent / SETTINGS_FILE).is_file():
+            continue
+        root = _relative(parent)
+        if absolute in (parent / found.path for found in find(parent)):
+            return root
+        raise click.BadParameter(
+            f"{file} is not a file of the repository in {root}; those are {SETTINGS_FILE}, "
+            "campaigns/NAME.yaml and pipelines/NAME.yaml",
+            param_hint="REPO",
+        )
     raise click.BadParameter(
         f"{file} is in no campaigns repository: there is no {SETTINGS_FILE} above it",
         param_hint="REPO",
     )
+
+
+def _absolute(path: Path) -> Path:
+    """Without "..", and through no symbolic link: the place that was named counts."""
+    return Path(os.path.abspath(path))
+
+
+def _relative(path: Path) -> Path:
+    return Path(os.path.relpath(path))
 
 
 def _count_files(loaded: LoadResult) -> int:

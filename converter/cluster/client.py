@@ -8,7 +8,6 @@ import copy
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, Self
 from urllib.parse import urlencode
 
 import urllib3
+import yaml
 from kubernetes import config
 from kubernetes.client.configuration import Configuration
 from kubernetes.client.rest import RESTClientObject
@@ -80,14 +80,6 @@ def _retries(check: Callable[[], None] | None) -> Retry:
     return retries
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A whole collection as it was at `resource_version`."""
-
-    items: tuple[Object, ...]
-    resource_version: str
-
-
 class Client:
     """Requests to one API server.
 
@@ -101,6 +93,7 @@ class Client:
         configuration.connection_pool_maxsize = 32
         self._configuration = configuration
         self._pool = RESTClientObject(configuration).pool_manager
+        self._request_timeout = request_timeout
         self._timeout = Timeout(connect=CONNECT_SECONDS, read=request_timeout)
         self._before_write: Callable[[], None] | None = None
         self._clock: _Clock = _Clock()
@@ -120,11 +113,7 @@ class Client:
         configuration = Configuration()
         try:
             if kubeconfig or context or _default_kubeconfig_exists():
-                config.load_kube_config(
-                    config_file=str(kubeconfig) if kubeconfig else None,
-                    context=context,
-                    client_configuration=configuration,
-                )
+                _load_kubeconfig(kubeconfig, context, configuration)
             else:
                 config.load_incluster_config(client_configuration=configuration)
         except (config.ConfigException, OSError) as error:
@@ -143,6 +132,16 @@ class Client:
         guarded._before_write = check
         return guarded
 
+    def check(self) -> None:
+        """What is called before each write, called now: for a wait in which nothing is written."""
+        if self._before_write is not None:
+            self._before_write()
+
+    @property
+    def longest_try_seconds(self) -> float:
+        """How long one try of a request may take; before the next the guard is asked again."""
+        return CONNECT_SECONDS + self._request_timeout
+
     def now(self) -> datetime:
         """The API server's clock, from its last answer and the time since. Always in UTC.
 
@@ -150,7 +149,7 @@ class Client:
         """
         return self._clock.now()
 
-    def list(self, resource: Resource, namespace: str, *, selector: str = "") -> Listing:
+    def list(self, resource: Resource, namespace: str, *, selector: str = "") -> tuple[Object, ...]:
         """Every object of one kind in a namespace, page by page.
 
         The server forgets how to go on after some minutes (410); the list is then read anew, once.
@@ -162,7 +161,7 @@ class Client:
                 raise
             return self._pages(resource, namespace, selector)
 
-    def _pages(self, resource: Resource, namespace: str, selector: str) -> Listing:
+    def _pages(self, resource: Resource, namespace: str, selector: str) -> tuple[Object, ...]:
         items: list[Object] = []
         token = ""
         while True:
@@ -177,7 +176,7 @@ class Client:
             items.extend(page.get("items") or ())
             token = page["metadata"].get("continue", "")
             if not token:
-                return Listing(tuple(items), page["metadata"].get("resourceVersion", ""))
+                return tuple(items)
 
     def get(self, resource: Resource, namespace: str, name: str) -> Object:
         """One object. Raises NotFound when there is none."""
@@ -333,6 +332,22 @@ class _Clock:
             )
         server, at = self._seen
         return server + timedelta(seconds=monotonic() - at)
+
+
+def _load_kubeconfig(
+    kubeconfig: Path | None, context: str | None, configuration: Configuration
+) -> None:
+    location = str(kubeconfig or config.KUBE_CONFIG_DEFAULT_LOCATION)
+    try:
+        config.load_kube_config(
+            config_file=location, context=context, client_configuration=configuration
+        )
+    except (yaml.YAMLError, ValueError, TypeError, KeyError, AttributeError) as error:
+        # The loader takes the file's structure for granted.
+        raise ClusterUnavailable(
+            f"{location} is not a kubeconfig: {_one_line(error)}; put a valid one in its place, or "
+            "pass another with --kubeconfig"
+        ) from error
 
 
 def _default_kubeconfig_exists() -> bool:

@@ -11,17 +11,23 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any
 
-from converter.cluster.client import Client
+from converter.cluster.client import CONNECT_SECONDS, Client, Object
 from converter.cluster.resources import LEASES
-from converter.errors import ApiError, ClusterUnavailable, Conflict, LeaseHeld, LeaseLost, NotFound
+from converter.errors import (
+    ApiError,
+    ClusterUnavailable,
+    Conflict,
+    LeaseHeld,
+    LeaseLost,
+    NotFound,
+    Refused,
+)
 from converter.names import LEASE_NAME
 
 DURATION = timedelta(minutes=5)
 RENEW_AFTER_SECONDS = 30.0
-# A renewal that has not been answered by then may come too late to be believed.
-GIVE_UP_AFTER_SECONDS = DURATION.total_seconds() - 30.0
-
-Object = dict[str, Any]
+# What a request may still take on its way to being written, above its own time limit.
+MARGIN_SECONDS = 15.0
 
 
 class Lease:
@@ -29,6 +35,8 @@ class Lease:
 
     def __init__(self, client: Client, namespace: str, held: Object) -> None:
         self._client = client
+        self._give_up_after = give_up_after_seconds(client.longest_try_seconds)
+        self._released = False
         self._namespace = namespace
         self._held = held
         self._renewed = monotonic()
@@ -42,11 +50,13 @@ class Lease:
     def keep(self) -> None:
         """Call immediately before each write: renews when it is time.
 
-        Raises LeaseLost when another run has taken over, or when renewing has failed for so long
-        that another run may have. A renewal that succeeds proves, by its resourceVersion, that
-        nobody took over, however late it is.
+        Raises LeaseLost when another run has taken over, when renewing has failed for so long that
+        another run may have, and once this run has given the Lease up. A renewal that succeeds
+        proves, by its resourceVersion, that nobody took over, however late it is.
         """
         with self._lock:
+            if self._released:
+                raise LeaseLost(f"the Lease {LEASE_NAME} was given up: the run is over")
             if monotonic() - self._renewed < RENEW_AFTER_SECONDS:
                 return
             try:
@@ -54,13 +64,14 @@ class Lease:
             except (ApiError, ClusterUnavailable) as error:
                 # It stays ours for the rest of its duration; the next write tries again.
                 age = monotonic() - self._renewed
-                if age > GIVE_UP_AFTER_SECONDS:
+                if age > self._give_up_after:
                     lost = f"the Lease {LEASE_NAME} was not renewed for {age:.0f} s: {error}"
                     raise LeaseLost(lost) from error
 
     def release(self) -> None:
         """Give the Lease up. A failure is of no consequence: it expires by itself."""
-        with suppress(ApiError, ClusterUnavailable):
+        with self._lock, suppress(ApiError, ClusterUnavailable):
+            self._released = True
             now = _micro(self._client.now())
             released = _with_spec(self._held, holderIdentity="", renewTime=now)
             self._client.replace(LEASES, self._namespace, released)
@@ -91,13 +102,28 @@ class Lease:
 def held(client: Client, namespace: str, identity: str) -> Iterator[Lease]:
     """Hold the Lease while the block runs.
 
-    Raises LeaseHeld, with the holder's name, when another run holds it and renews it.
+    Raises LeaseHeld, with the holder's name, when another run holds it and renews it, and Refused
+    when one request may take so long that the Lease could run out during it.
     """
+    if give_up_after_seconds(client.longest_try_seconds) < RENEW_AFTER_SECONDS:
+        most = DURATION.total_seconds() - RENEW_AFTER_SECONDS - MARGIN_SECONDS - CONNECT_SECONDS
+        raise Refused(
+            "apiserver_request_timeout is too long to keep the Lease for the time of one request; "
+            f"nothing was sent: set it to {most:.0f} or less"
+        )
     lease = Lease(client, namespace, _acquire(client, namespace, identity))
     try:
         yield lease
     finally:
         lease.release()
+
+
+def give_up_after_seconds(longest_try_seconds: float) -> float:
+    """The age of the last renewal from which on no more request is sent.
+
+    One that is sent just before must have ended before another run may take over.
+    """
+    return DURATION.total_seconds() - longest_try_seconds - MARGIN_SECONDS
 
 
 def _acquire(client: Client, namespace: str, identity: str) -> Object:

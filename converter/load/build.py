@@ -29,7 +29,6 @@ _PLAIN_SETTINGS: Final = (
     "data_pvc",
     "runtime_class",
     "node_selector",
-    "source_template",
     "allow_image_tags",
     "max_seconds",
     "warmup_wait_seconds",
@@ -75,6 +74,8 @@ def pipeline(name: str, path: str, values: Values) -> Pipeline:
 def settings(values: Values) -> Settings:
     """The settings from the values of converter.yaml."""
     plain = {"queue": "", **_some(values, _PLAIN_SETTINGS)}
+    if values.get("source_template"):
+        plain["source_template"] = values["source_template"]
     return Settings(
         backend=Backend(values.get("backend", Backend.KUEUE)),
         priority_classes=tuple(values.get("priority_classes", ())),

@@ -15,6 +15,13 @@ MAX_BYTES: Final = 32 * 1024 * 1024
 SETTINGS_FILE: Final = "converter.yaml"
 DIRECTORIES: Final = {FileKind.PIPELINE: "pipelines", FileKind.CAMPAIGN: "campaigns"}
 
+# What somebody may have taken for the name of a directory, in any case of letters.
+_LIKE_DIRECTORIES: Final = {
+    "campaign": "campaigns",
+    "campaigns": "campaigns",
+    "pipeline": "pipelines",
+    "pipelines": "pipelines",
+}
 _SUFFIX: Final = ".yaml"
 _OTHER_SUFFIXES: Final = (".yaml", ".yml")
 
@@ -40,6 +47,7 @@ class Found:
 def find(root: Path) -> Iterator[Found]:
     """The files of the repository in `root`, sorted: settings, pipelines, campaigns."""
     yield from _settings(root)
+    yield from _misnamed_directories(root)
     for kind, directory in DIRECTORIES.items():
         yield from _directory(root, kind, directory)
 
@@ -86,14 +94,40 @@ def _decoded(data: bytes) -> str | Mistake:
 
 
 def _settings(root: Path) -> Iterator[Found]:
-    path = SETTINGS_FILE
+    path, other = SETTINGS_FILE, "converter.yml"
+    misnamed = os.path.lexists(root / other)
     if os.path.lexists(root / path):
         yield Found(FileKind.CONVERTER, path, path)
-    elif os.path.lexists(root / "converter.yml"):
-        yield _misnamed(FileKind.CONVERTER, "converter.yml", path)
+        if misnamed:
+            mistake = _whole("F008", f"not read, since there is a {path}", "keep one of the two")
+            yield Found(FileKind.CONVERTER, other, other, mistake)
+    elif misnamed:
+        yield _misnamed(FileKind.CONVERTER, other, path)
     else:
         mistake = _whole("F008", "missing", "write the settings of the cluster into it")
         yield Found(FileKind.CONVERTER, path, path, mistake)
+
+
+def _misnamed_directories(root: Path) -> Iterator[Found]:
+    """Directories that are named nearly like one of ours, and have files like ours in them."""
+    kinds = {directory: kind for kind, directory in DIRECTORIES.items()}
+    for name in sorted(_names(root)):
+        right = _LIKE_DIRECTORIES.get(name.lower(), name)
+        if right != name and any(map(_is_yaml, _names(root / name))):
+            mistake = _whole("F008", "files in it are not read", f"move them into {right}/")
+            yield Found(kinds[right], name, right, mistake)
+
+
+def _names(directory: Path) -> list[str]:
+    """What is in a directory; nothing where it is none or cannot be read."""
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []
+
+
+def _is_yaml(name: str) -> bool:
+    return not name.startswith(".") and os.path.splitext(name)[1].lower() in _OTHER_SUFFIXES
 
 
 def _directory(root: Path, kind: FileKind, directory: str) -> Iterator[Found]:

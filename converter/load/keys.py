@@ -1,6 +1,6 @@
 """Mistakes that only the keys of a document can have; a schema never sees them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from converter.load.mistakes import Mistake
 from converter.load.nodes import Kind, Node, is_merge
@@ -8,22 +8,38 @@ from converter.load.scalars import is_text_key, reading
 from converter.load.wording import quoted, shown
 
 
-def key_mistakes(root: Node) -> Iterator[Mistake]:
-    """Keys that are written twice in one mapping, and keys that are no text."""
-    # What aliases share is looked at once.
-    seen: set[int] = set()
-    waiting = [root]
+def key_mistakes(
+    root: Node, opaque: Node | None = None, ignored: Iterable[Node] = ()
+) -> Iterator[Mistake]:
+    """Keys that are written twice in one mapping, and keys that are no text.
+
+    Below `opaque`, which nothing here reads, keys may be numbers and the like. What is in an
+    `ignored` node is not looked at.
+    """
+    # What aliases share is looked at once, and strictly where that is needed.
+    seen = {id(opaque), *map(id, ignored)}
+    for node in _reachable([root], seen):
+        yield from _of_mapping(node, text_only=True)
+    if opaque is not None:
+        yield from _of_mapping(opaque, text_only=False)
+        for node in _reachable(_parts(opaque), seen):
+            yield from _of_mapping(node, text_only=False)
+
+
+def _reachable(waiting: list[Node], seen: set[int]) -> Iterator[Node]:
     while waiting:
         node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield from _of_mapping(node)
-        waiting += node.items
-        waiting += [part for pair in node.pairs for part in pair]
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            waiting += _parts(node)
 
 
-def _of_mapping(node: Node) -> Iterator[Mistake]:
+def _parts(node: Node) -> list[Node]:
+    return [*node.items, *(part for pair in node.pairs for part in pair)]
+
+
+def _of_mapping(node: Node, text_only: bool) -> Iterator[Mistake]:
     first: dict[str, Node] = {}
     for key, _ in node.pairs:
         if key.kind is not Kind.SCALAR:
@@ -33,7 +49,7 @@ def _of_mapping(node: Node) -> Iterator[Mistake]:
             yield _twice(first[key.text], key)
         else:
             first[key.text] = key
-            if key.plain and not is_merge(key) and not is_text_key(key.text):
+            if text_only and key.plain and not is_merge(key) and not is_text_key(key.text):
                 yield _not_text(key)
 
 

@@ -1,22 +1,6 @@
-"""A mistake in a document, and the words for a value of the wrong type."""
+"""A mistake in a document."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
-
-from converter.load.nodes import Kind, Node
-from converter.load.scalars import Misread, plain_scalar, reading
-from converter.load.wording import listed, quoted, shown, subject
-
-_WANTED: Final = {
-    "string": "text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "a mapping",
-}
-_NO_VALUE: Final = "write a value, or remove it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,57 +12,3 @@ class Mistake:
     code: str
     message: str
     remedy: str
-
-
-def mistyped(node: Node, path: Sequence[str | int], types: Sequence[str]) -> Mistake:
-    """A value that is of none of the JSON `types`."""
-    code, message, remedy = _mistyped(node, subject(path), types)
-    return Mistake(node.line, node.column, code, message, remedy)
-
-
-def short_of(node: Node, path: Sequence[str | int]) -> str:
-    """What to write where something is empty."""
-    if node.kind is Kind.SCALAR:
-        return _NO_VALUE if path else "write at least one key"
-    return "add at least one entry"
-
-
-def _mistyped(node: Node, name: str, types: Sequence[str]) -> tuple[str, str, str]:
-    wanted = listed([_WANTED[kind] for kind in types if kind in _WANTED], "or")
-    if node.kind is Kind.SCALAR:
-        if node.plain and not node.text:
-            return "F005", f"{name} is empty", f"write {wanted}"
-        if node.plain and "string" in types and not isinstance(node.value, str):
-            return _not_text(node, name)
-        if "integer" in types or "boolean" in types:
-            return _not_plain(node, name, wanted)
-    return "F005", f"{name} is {_found(node)}", f"write {wanted}"
-
-
-def _not_text(node: Node, name: str) -> tuple[str, str, str]:
-    message = f"{name}: YAML reads {shown(node.text)} as {reading(node.value)}"
-    return "F007", message, f"put it in quotes: {quoted(node.text)}"
-
-
-def _not_plain(node: Node, name: str, wanted: str) -> tuple[str, str, str]:
-    """A number, true or false is wanted."""
-    bare = plain_scalar(node.text)
-    if not node.plain and isinstance(bare, bool | int):
-        message = f"{name} is {quoted(node.text)}: quotes make it text"
-        return "F005", message, f"write {shown(node.text)} without quotes"
-    if isinstance(bare, Misread) and wanted == _WANTED["boolean"]:
-        right = bare.reading if bare.reading in ("true", "false") else wanted
-        return "F005", f"{name} is {shown(node.text)}", f"write {right}"
-    if isinstance(bare, Misread | float) and wanted == _WANTED["integer"]:
-        return "F005", f"{name} is {shown(node.text)}", "write a whole number in decimal digits"
-    return "F005", f"{name} is {_found(node)}", f"write {wanted}"
-
-
-def _found(node: Node) -> str:
-    if node.kind is Kind.LIST:
-        return "a list"
-    if node.kind is Kind.MAPPING:
-        return "a mapping"
-    if isinstance(node.value, str):
-        return f"the text {quoted(node.text)}" if node.text else "an empty text"
-    return shown(node.text) if node.text else "empty"

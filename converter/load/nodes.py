@@ -7,7 +7,6 @@ The events are PyYAML's, from libyaml 0.2. The libyaml 0.1 inside ruamel.yaml.cl
 colon of ``[https://example.org]``, which is how many people write a list of URLs.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
@@ -24,18 +23,17 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from converter.load.scalars import Scalar, plain_scalar
+from converter.load.scalars import Misread, Scalar, plain_scalar
+from converter.load.syntax import Malformed, control_character, syntax_error
 
 MAX_DEPTH: Final = 64
 MAX_VALUES: Final = 2_000_000
 
 _TEXT_TAGS: Final = ("!", "tag:yaml.org,2002:str")
 _MERGE: Final = "<<"
-_LINE_BREAK: Final = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
-# The complement of c-printable in the specification.
-_NOT_PRINTABLE: Final = re.compile(
-    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)
+# Stands for a scalar that has no agreed value. Where the schemas expect anything but an amount
+# they refuse it, and no file that has one is loaded.
+_MISREAD: Final = 0.5
 
 
 class Kind(Enum):
@@ -73,26 +71,25 @@ class Node:
         return plain_scalar(self.text) if self.plain else self.text
 
 
-class Malformed(Exception):
-    """The text is no YAML document that this package reads; `remedy` says what to do."""
-
-    def __init__(self, line: int, column: int, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.line = line
-        self.column = column
-        self.message = message
-        self.remedy = remedy
-
-
 def compose(text: str) -> Node:
     """The tree of the one document in `text`. Raises Malformed."""
     composer = _Composer(CSafeLoader(text))
     try:
         return composer.document()
     except MarkedYAMLError as error:
-        raise _syntax(error, text) from error
+        raise syntax_error(error, text) from error
     except YAMLError as error:
-        raise _control_character(text) from error
+        raise control_character(text) from error
+
+
+def plain_values(node: Node) -> Any:
+    """What a node stands for: dicts, lists, text, numbers, booleans and None."""
+    if node.kind is Kind.LIST:
+        return [plain_values(item) for item in node.items]
+    if node.kind is Kind.MAPPING:
+        return {name: plain_values(value) for name, (_, value) in node.entries.items()}
+    value = node.value
+    return _MISREAD if isinstance(value, Misread) else value
 
 
 class _Composer:
@@ -184,7 +181,7 @@ def _mapping(line: int, column: int, pairs: list[tuple[Node, Node]]) -> Node:
         if is_merge(key):
             for name, entry in _merged_entries(value):
                 merged.setdefault(name, entry)
-        else:
+        elif key.kind is Kind.SCALAR:
             # Of a key that is there twice the first counts, and the second is a problem.
             own.setdefault(key.text, (key, value))
     node = Node(Kind.MAPPING, line, column, pairs=pairs, entries=merged | own)
@@ -230,25 +227,3 @@ def _tagged(event: Any) -> Malformed:
 def _malformed(event: Any, message: str, remedy: str) -> Malformed:
     mark = event.start_mark
     return Malformed(mark.line + 1, mark.column + 1, message, remedy)
-
-
-def _syntax(error: MarkedYAMLError, text: str) -> Malformed:
-    mark = error.problem_mark or error.context_mark
-    line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-    lines = _LINE_BREAK.split(text)
-    at = lines[line - 1] if 0 < line <= len(lines) else ""
-    if at[column - 1 : column] == "\t" or "\t" in at[: len(at) - len(at.lstrip())]:
-        return Malformed(line, column, "a tab in the indentation", "indent with spaces")
-    what = " ".join(part for part in (error.context, error.problem) if part)
-    return Malformed(line, column, f"not YAML: {what}", "correct the syntax")
-
-
-def _control_character(text: str) -> Malformed:
-    found = _NOT_PRINTABLE.search(text)
-    lines = _LINE_BREAK.split(text[: found.start() if found else 0])
-    return Malformed(
-        len(lines),
-        len(lines[-1]) + 1,
-        f"the control character {ord(found.group()) if found else 0:#04x}",
-        "remove it, or write it as an escape in double quotes",
-    )

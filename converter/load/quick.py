@@ -31,7 +31,7 @@ class _OutOfTheOrdinary(Exception):
 def read(text: str) -> dict[str, Any] | None:
     """The mapping in `text`, or None where it has to be looked at more closely.
 
-    The values are exactly those that `values.from_node` makes of the document's node.
+    The values are exactly those that `nodes.plain_values` makes of the document's node.
     """
     # A value takes a character, so that a short text cannot have too many.
     if len(text) > MAX_VALUES and _many(text):

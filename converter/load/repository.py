@@ -3,21 +3,25 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from converter.load import build, files, quick
 from converter.load.explain import explain
 from converter.load.files import Found
 from converter.load.keys import key_mistakes
 from converter.load.mistakes import Mistake
-from converter.load.nodes import Malformed
+from converter.load.nodes import Node, plain_values
+from converter.load.opaque import opaque_mistakes, opaque_values
 from converter.load.positions import TextPositions
+from converter.load.repair import repaired
 from converter.load.result import LoadResult
 from converter.load.schema import FileKind, accepts, violations
-from converter.load.values import for_schema, from_node
+from converter.load.syntax import Malformed
 from converter.load.wording import one_line
 from converter.model import Campaign, Pipeline, Settings
 from converter.problem import Problem
+
+_OPAQUE_KEY: Final = "steps"
 
 
 @dataclass(slots=True)
@@ -67,19 +71,41 @@ def _load(root: Path, found: Found, collected: _Collected) -> list[Mistake]:
         except Malformed as error:
             return [Mistake(error.line, error.column, "F002", error.message, error.remedy)]
     collected.positions[found.path] = TextPositions(text)
-    if not mistakes:
+    if values is not None:
         _build(found, values, collected)
     return mistakes
 
 
 def _examined(kind: FileKind, text: str) -> tuple[Any, list[Mistake]]:
-    """The values of a file that is not quite ordinary, and all that is wrong with it."""
+    """The values of a file that is not quite ordinary, and all that is wrong with it.
+
+    The values are those that the rules can look at, None where too much is wrong.
+    """
     positions = TextPositions(text)
     root = positions.root
-    values = from_node(root)
-    mistakes = list(key_mistakes(root))
-    mistakes += explain(violations(kind, for_schema(values)), positions, kind)
-    return values, mistakes
+    values = plain_values(root)
+    found = violations(kind, values)
+    opaque = _opaque(kind, root)
+    mistakes = list(explain(found, positions, kind, opaque))
+    # What is in a value of the wrong type does not matter, nor how a key that is none is written.
+    mistyped = [positions.node(*each.path) for each in found if each.keyword == "type"]
+    explained = {(each.line, each.column) for each in mistakes if each.code in ("F004", "F005")}
+    mistakes += (
+        each
+        for each in key_mistakes(root, opaque, ignored=mistyped)
+        if each.code != "F007" or (each.line, each.column) not in explained
+    )
+    if opaque is not None:
+        values[_OPAQUE_KEY] = opaque_values(opaque)
+        mistakes += opaque_mistakes(opaque)
+    return repaired(kind, values, found) if found else values, mistakes
+
+
+def _opaque(kind: FileKind, root: Node) -> Node | None:
+    """The part of a file that is for another program to read."""
+    if kind is not FileKind.PIPELINE or _OPAQUE_KEY not in root.entries:
+        return None
+    return root.entries[_OPAQUE_KEY][1]
 
 
 def _build(found: Found, values: Any, collected: _Collected) -> None:
@@ -93,10 +119,11 @@ def _build(found: Found, values: Any, collected: _Collected) -> None:
 
 
 def _problems(path: str, mistakes: Iterable[Mistake]) -> list[Problem]:
-    """One problem for a place: what follows from a mistake is not said again."""
-    first: dict[tuple[int, int], Mistake] = {}
+    """One problem for all mistakes in one place that are put in the same words."""
+    first: dict[tuple[int, int, str, str], Mistake] = {}
     for mistake in mistakes:
-        first.setdefault((mistake.line, mistake.column), mistake)
+        words = (mistake.line, mistake.column, mistake.code, mistake.message)
+        first.setdefault(words, mistake)
     return [
         Problem(one_line(path), at.line, at.column, at.code, at.message, at.remedy)
         for at in first.values()

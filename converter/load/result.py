@@ -28,9 +28,11 @@ class Positions(Protocol):
 class LoadResult:
     """The files of a repository that could be loaded, and the problems of the others.
 
-    `settings` is None where converter.yaml is missing or broken. `broken` has the paths of files
-    that are there but could not be loaded, so that no rule calls them missing. `positions` is by
-    path, for every file that is YAML. Paths are relative to the repository, with forward slashes.
+    `settings` is None where converter.yaml is missing or too broken to be of use. `broken` has the
+    paths of files with mistakes, so that no rule calls them missing; what is right in such a file
+    may still be among the campaigns and pipelines, so that the rules find more in one run.
+    `positions` is by path, for every file that is YAML. Paths are relative to the repository, with
+    forward slashes.
     """
 
     root: Path

@@ -80,8 +80,8 @@ RULES: Final = (
     Rule(
         code="F008",
         name="misplaced-file",
-        what="There is a converter.yaml; campaigns/ and pipelines/ have no directories in them, "
-        "and their files end in .yaml, not .yml.",
+        what="There is a converter.yaml, and no converter.yml; campaigns/ and pipelines/ have "
+        "these names and no directories in them, and their files end in .yaml, not .yml.",
         why="Such a file would not be read, and apply --prune would take its campaign for one "
         "that has been cancelled.",
         wrong="# campaigns/spring.yml\npipeline: ocr\nvolumes: [A0001]\n",

@@ -11,6 +11,7 @@ Sources: https://yaml.org/type/ for 1.1, https://yaml.org/spec/1.2.2/#103-core-s
 
 import re
 from dataclasses import dataclass
+from math import isfinite
 from typing import Final
 
 # What most readers have for an integer: 64 bits, which take up to 19 digits.
@@ -42,6 +43,8 @@ _MISREAD: Final = (
     (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:[Tt]|[ \t]+)[0-9].*)?\Z"), "date"),
 )
 _BASES: Final = {"binary": 2, "octal": 8, "hexadecimal": 16}
+_EXPONENT: Final = re.compile(r"([-+]?[0-9.]+)[eE]([-+]?)([0-9]+)\Z")
+_LEADING_ZERO: Final = re.compile(r"[-+]?0[0-7]+\Z")
 _BASE_PREFIX: Final = re.compile(r"0[box]?")
 # Text that begins with none of these and is no word of the above is text for everybody.
 _SUSPECT_START: Final = frozenset("0123456789+-.")
@@ -50,10 +53,16 @@ _WORDS: Final = frozenset(_AGREED) | frozenset(_MISREAD_WORDS)
 
 @dataclass(frozen=True, slots=True)
 class Misread:
-    """Text of which readers of YAML make different things; `reading` says what, in words."""
+    """Text of which readers of YAML make different things; `reading` says what, in words.
+
+    `usual` is how to write the same so that all of them read it, if there is a way, and `number`
+    the number that it is for some of them.
+    """
 
     text: str
     reading: str
+    usual: str = ""
+    number: int | float | None = None
 
 
 Scalar = str | int | float | bool | None | Misread
@@ -66,7 +75,8 @@ def plain_scalar(text: str) -> Scalar:
     if text in _AGREED:
         return _AGREED[text]
     if text in _MISREAD_WORDS:
-        return Misread(text, _MISREAD_WORDS[text])
+        word = _MISREAD_WORDS[text]
+        return Misread(text, word, word if word in ("true", "false") else "")
     if _INTEGER.match(text) and len(text) <= _MAX_DIGITS + 1 and abs(int(text)) <= _MAX_INTEGER:
         return int(text)
     if _FLOAT.match(text) and (number := float(text)) not in (float("inf"), float("-inf")):
@@ -96,19 +106,37 @@ def reading(value: Scalar) -> str:
 
 def _misread(text: str) -> Scalar:
     for pattern, what in _MISREAD:
-        if pattern.match(text):
-            return Misread(text, _reading(text.replace("_", ""), what))
+        if not pattern.match(text):
+            continue
+        if what == "date":
+            return Misread(text, "a date")
+        if what == "no finite number":
+            return Misread(text, what)
+        return _misread_number(text, text.replace("_", ""), what)
     return text
 
 
-def _reading(digits: str, what: str) -> str:
-    if what == "date":
-        return "a date"
-    if what == "no finite number":
-        return what
+def _misread_number(text: str, digits: str, what: str) -> Misread:
     if len(digits) > _MAX_DIGITS:
-        return "a number"
-    return f"the number {_number(digits, what)}" + (f" ({what})" if what in _BASES else "")
+        return Misread(text, "a number", number=None if what else float(digits))
+    number = _number(digits, what)
+    if isinstance(number, float) and not isfinite(number):
+        return Misread(text, "no finite number")
+    reading = f"the number {number}" + (f" ({what})" if what in _BASES else "")
+    return Misread(text, reading, _usual(digits, number), number)
+
+
+def _usual(digits: str, number: int | float) -> str:
+    """`number` as YAML 1.1 and 1.2 both read it; empty if they read it in no form."""
+    if exponent := _EXPONENT.match(digits):
+        mantissa, sign, power = exponent.groups()
+        return f"{mantissa}{'' if '.' in mantissa else '.0'}e{sign or '+'}{power}"
+    if _LEADING_ZERO.match(digits) and digits.lstrip("+-0") != str(abs(number)):
+        # Octal for YAML 1.1 and decimal for 1.2.
+        return f"{int(digits)} or {number}"
+    text = str(number)
+    agreed = _FLOAT.match(text) if isinstance(number, float) else abs(number) <= _MAX_INTEGER
+    return text if agreed else ""
 
 
 def _number(digits: str, what: str) -> int | float:

@@ -45,7 +45,23 @@ def accepts(kind: FileKind, values: Any) -> bool:
 
 def violations(kind: FileKind, values: Any) -> list[Violation]:
     """Everything that the schema does not accept, in no particular order."""
-    return [_violation(kind, error, values) for error in _validator(kind).iter_errors(values)]
+    strict = _without_whole_floats(values)
+    return [_violation(kind, error, strict) for error in _validator(kind).iter_errors(strict)]
+
+
+def _without_whole_floats(values: Any) -> Any:
+    """The values, with numbers such as 20.0 replaced by one that is no integer.
+
+    For JSON Schema 20.0 is an integer. In a file it is a mistake, and whoever reads ``window:
+    20.0`` with another library gets a float.
+    """
+    if isinstance(values, list):
+        return [_without_whole_floats(value) for value in values]
+    if isinstance(values, dict):
+        return {name: _without_whole_floats(value) for name, value in values.items()}
+    if isinstance(values, float) and values.is_integer():
+        return 0.5 if values > 0 else -0.5
+    return values
 
 
 @cache

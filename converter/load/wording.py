@@ -50,6 +50,13 @@ def listed(names: Iterable[str], last: str = "and") -> str:
 
 def alike(word: str, known: Iterable[str]) -> str | None:
     """The one of `known` that `word` was probably meant to be."""
-    folded = {name.lower().replace("-", "_"): name for name in known}
-    close = get_close_matches(word.lower().replace("-", "_"), folded, n=1, cutoff=0.7)
+    names = list(known)
+    # gpu is short for nvidia.com/gpu.
+    folded = {_folded(name.rpartition("/")[2]): name for name in names}
+    folded |= {_folded(name): name for name in names}
+    close = get_close_matches(_folded(word), folded, n=1, cutoff=0.7)
     return folded[close[0]] if close else None
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "_")

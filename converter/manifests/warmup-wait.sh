@@ -6,8 +6,7 @@ set -eu
 trap 'exit 143' TERM
 
 _campaigns_left=$1
-# The marker is empty while a changed warm-up runs again.
-until [ -s /data/warmup.done ]; do
+until [ -e /data/warmup.done ]; do
   if [ "$_campaigns_left" -le 0 ]; then
     printf '%s: no /data/warmup.done after %s seconds: see the warm-up Job of pipeline %s\n' \
       "$0" "$1" "$PIPELINE_ID" >&2

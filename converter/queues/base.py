@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from converter.cluster.objects import Object
 from converter.model import EMPTY, Campaign, Settings
-
-Object = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from converter.cluster.fields import applied_fields, owners, without_managers
-from converter.cluster.objects import is_suspended, label
+from converter.cluster.objects import Object, is_suspended, label
 from converter.model import Campaign, Settings
 from converter.names import (
     FIELD_MANAGER,
@@ -18,7 +18,7 @@ from converter.names import (
     KUEUE_PRIORITY_LABEL,
     KUEUE_QUEUE_LABEL,
 )
-from converter.queues.base import JobMetadata, Object, Prepared
+from converter.queues.base import JobMetadata, Prepared
 
 SUSPEND = ("spec", "suspend")
 CONTROLLERS = ("kueue", "kube-controller-manager", "kube-scheduler", HANDOFF_MANAGER)

@@ -4,26 +4,27 @@ Load and validate come before this and need no cluster. From here on: the Lease,
 live state, a plan, the records of what has ended, dry runs, pipelines, campaigns, pauses, prune.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
 
 from converter.cluster import lease
 from converter.cluster.client import Client
-from converter.cluster.objects import is_ours, label, name
-from converter.cluster.resources import CONFIGMAPS, JOBS
-from converter.errors import ApiError, ClusterUnavailable, Refused
-from converter.manifest import Manifest, Role
+from converter.cluster.objects import Object
+from converter.errors import ApiError, CampaignsError, ClusterUnavailable, LeaseLost, Refused
+from converter.manifest import Manifest
 from converter.model import Settings
-from converter.names import CAMPAIGN_LABEL, FIELD_MANAGER, ROLE_LABEL
-from converter.queues.base import Object, QueueSystem
-from converter.reconcile.execute import Sender, Sent, side_by_side
+from converter.queues.base import QueueSystem
+from converter.reconcile.execute import Sender, Sent
 from converter.reconcile.live import Live, read_live, read_workloads
 from converter.reconcile.outcome import Event, Fate, Outcome
-from converter.reconcile.pause import Workloads, queue_events, sync_pause
-from converter.reconcile.plan import PauseWish, Plan, Target, Unit, plan
+from converter.reconcile.pause import queue_events
+from converter.reconcile.plan import PauseWish, Plan, Unit, plan
 from converter.reconcile.provenance import Provenance
-from converter.reconcile.prune import check_limit, prune
-from converter.reconcile.record import records_to_write
+from converter.reconcile.prune import check_limit, live_campaigns, prune
+from converter.reconcile.recording import write_records
+from converter.reconcile.side_by_side import side_by_side
+from converter.reconcile.sync import Sync, Workloads, sync_pause
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def apply(
 ) -> None:
     """Make the namespace agree with `manifests`; what happened is in `outcome`.
 
-    Raises `Refused` or `LeaseHeld` before anything was sent, `LeaseLost` or `ClusterUnavailable`
+    Raises `Refused` or `LeaseHeld` before anything was changed, `LeaseLost` or `ClusterUnavailable`
     where the run stopped part-way (another apply finishes it), and `ApiError` when the live state
     may not be read.
     """
@@ -84,41 +85,81 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
         limit = options.prune_limit
         if limit is None:
             limit = run.settings.prune_limit
-        check_limit(intended, _live_campaigns(live, options.repository), limit)
-    for held in intended.held_back:
-        outcome.add(Event(Fate.HELD_BACK, f"{held.kind} {held.name}", held.reason))
-    for finished in intended.finished:
-        outcome.add(Event(Fate.FINISHED, f"campaign {finished}"))
+        check_limit(intended, live_campaigns(live, options.repository), limit)
     run.jobs.update(live.jobs)
-    try:
-        _write_records(run, live, intended.unwanted if options.prune else ())
+    with _PausingAllTheSame(run, intended, live.workloads):
+        _report(intended, outcome)
+        write_records(
+            run.client,
+            namespace,
+            live,
+            intended.unwanted if options.prune else (),
+            outcome,
+            repository=options.repository,
+            concurrency=options.concurrency,
+        )
         changed, unsent = _send(run, intended)
-    except ClusterUnavailable:
-        # One request without an answer must not keep any campaign from being paused.
-        _sync(run, [wish for wish in intended.pauses if not wish.active], live.workloads)
-        raise
-    wishes = [wish for wish in intended.pauses if not (wish.active and wish.job in unsent)]
-    outcome.extend(queue_events(wishes, live.jobs, run.jobs))
-    _sync(run, wishes, _workloads_now(run, live) if changed else live.workloads)
+        wishes = [wish for wish in intended.pauses if not (wish.active and wish.job in unsent)]
+        outcome.extend(queue_events(wishes, live.jobs, run.jobs))
+        _sync(run, wishes, _workloads_now(run, live) if changed else live.workloads)
     if options.prune:
         prune(run.client, namespace, intended.unwanted, outcome, concurrency=options.concurrency)
-    elif cancelled := intended.unwanted_campaigns:
-        detail = "still on the cluster though not in git: apply with --prune to cancel"
-        outcome.extend(Event(Fate.NOTE, f"campaign {gone}", detail) for gone in cancelled)
+        return
+    detail = "still on the cluster though not in git: apply with --prune to cancel"
+    for gone in intended.uncancelled:
+        outcome.add(Event(Fate.NOTE, f"campaign {gone}", detail, gone))
+
+
+def _report(intended: Plan, outcome: Outcome) -> None:
+    """What the plan alone says."""
+    for held in intended.held_back:
+        campaign = held.name if held.kind == "campaign" else ""
+        outcome.add(Event(Fate.HELD_BACK, f"{held.kind} {held.name}", held.reason, campaign))
+    for beyond in intended.out_of_reach:
+        outcome.add(Event(Fate.PAUSE_FAILED, beyond.job, beyond.reason, beyond.campaign))
+    for finished in intended.finished:
+        outcome.add(Event(Fate.FINISHED, f"campaign {finished}", campaign=finished))
+
+
+@dataclass(frozen=True, slots=True)
+class _PausingAllTheSame:
+    """A block after which every pause is synced, whatever fault ended it.
+
+    Not where the Lease is lost, since the run may write no more, and not where somebody stops it.
+    """
+
+    run: Run
+    intended: Plan
+    workloads: Workloads
+
+    def __enter__(self) -> None:
+        """Nothing to do yet."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None or issubclass(kind, LeaseLost) or not issubclass(kind, Exception):
+            return
+        if not issubclass(kind, CampaignsError):
+            # It may have been the report itself, into a pipe that nobody reads any more.
+            self.run.outcome.report = lambda event: None
+        pauses = [wish for wish in self.intended.pauses if not wish.active]
+        _sync(self.run, pauses, self.workloads)
 
 
 def _sync(run: Run, wishes: Sequence[PauseWish], workloads: Workloads) -> None:
-    sync_pause(
+    sync = Sync(
         run.client,
         run.settings.namespace,
-        wishes,
         run.jobs,
-        workloads,
         run.outcome,
         reactivate=run.settings.reactivate,
-        wait_seconds=run.options.pause_wait,
         concurrency=run.options.concurrency,
     )
+    sync_pause(sync, wishes, workloads, run.options.pause_wait)
 
 
 def _workloads_now(run: Run, live: Live) -> Workloads:
@@ -140,66 +181,40 @@ def _send(run: Run, intended: Plan) -> tuple[bool, set[str]]:
     campaigns = _accepted(run, sender, intended.campaigns)
     pipelines = _accepted(run, sender, intended.pipelines)
     refused = {unit.name for unit in intended.pipelines} - {unit.name for unit in pipelines}
-    for sent in side_by_side(sender.send, pipelines, options.concurrency):
-        _note(outcome, [sent])
+    for sent in _sent(run, sender, pipelines):
         if sent.refused:
             refused.add(sent.unit.name)
     ready = [unit for unit in campaigns if unit.pipeline not in refused]
     stopped = {unit.campaign: unit.pipeline for unit in campaigns if unit.pipeline in refused}
     for campaign, pipeline in stopped.items():
         reason = f"its pipeline {pipeline} was refused"
-        outcome.add(Event(Fate.HELD_BACK, f"campaign {campaign}", reason))
-    changed = False
+        outcome.add(Event(Fate.HELD_BACK, f"campaign {campaign}", reason, campaign))
     unsent = {unit.name for unit in intended.campaigns} - {unit.name for unit in ready}
-    for sent in side_by_side(sender.send, ready, options.concurrency):
-        _note(outcome, [sent])
-        if sent.refused:
-            unsent.add(sent.unit.name)
+    results = _sent(run, sender, ready)
+    unsent |= {sent.unit.name for sent in results if sent.refused}
+    return any(sent.jobs for sent in results), unsent
+
+
+def _sent(run: Run, sender: Sender, units: Sequence[Unit]) -> list[Sent]:
+    results: list[Sent] = []
+
+    def note(sent: Sent) -> None:
+        results.append(sent)
         run.jobs.update(sent.jobs)
-        changed = changed or bool(sent.jobs)
-    return changed, unsent
+        run.outcome.extend(sent.events)
+
+    side_by_side(sender.send, units, run.options.concurrency, note)
+    return results
 
 
 def _accepted(run: Run, sender: Sender, units: Sequence[Unit]) -> list[Unit]:
     """The units that a dry run accepts; what is wrong with the others is in the outcome."""
-    tried = list(side_by_side(sender.try_out, units, run.options.concurrency))
-    _note(run.outcome, tried)
-    return [sent.unit for sent in tried if not sent.refused]
+    accepted: list[Unit] = []
 
+    def note(tried: Sent) -> None:
+        run.outcome.extend(tried.events)
+        if not tried.refused:
+            accepted.append(tried.unit)
 
-def _note(outcome: Outcome, results: Iterable[Sent]) -> None:
-    for sent in results:
-        outcome.extend(sent.events)
-
-
-def _write_records(run: Run, live: Live, pruned: Iterable[Target]) -> None:
-    """Before anything is applied: what has ended is written down while its Job still says so.
-
-    A Job that this run prunes takes its record with it, so none is written.
-    """
-    doomed = {target.name for target in pruned if target.kind == JOBS.kind}
-
-    def write(body: Object) -> Event:
-        named = f"ConfigMap/{body['metadata']['name']}"
-        try:
-            run.client.apply(
-                CONFIGMAPS, run.settings.namespace, body, manager=FIELD_MANAGER, force=True
-            )
-        except ApiError as error:
-            return Event(Fate.REFUSED, named, f"{error.reason}: {error.message}")
-        return Event(Fate.RECORDED, named, body["data"]["phase"])
-
-    kept = {job: body for job, body in live.jobs.items() if job not in doomed}
-    records = records_to_write(replace(live, jobs=kept), run.options.repository)
-    run.outcome.extend(side_by_side(write, records, run.options.concurrency))
-
-
-def _live_campaigns(live: Live, repository: str) -> int:
-    jobs: Mapping[str, Object] = live.jobs
-    return len(
-        {
-            label(job, CAMPAIGN_LABEL) or name(job)
-            for job in jobs.values()
-            if is_ours(job, repository) and label(job, ROLE_LABEL) == Role.CAMPAIGN
-        }
-    )
+    side_by_side(sender.try_out, units, run.options.concurrency, note)
+    return accepted

@@ -1,43 +1,23 @@
 """Carries out the steps of a plan. One refusal is one object's problem; all else goes on."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
 
 from converter.cluster.client import Client
-from converter.cluster.objects import uid
-from converter.cluster.resources import RENDERED
+from converter.cluster.objects import Object, uid
+from converter.cluster.resources import JOBS, RENDERED
 from converter.errors import ApiError, Conflict, NotFound
 from converter.manifest import Role
 from converter.names import FIELD_MANAGER, HANDOFF_MANAGER
-from converter.queues.base import Object, QueueSystem
+from converter.queues.base import QueueSystem
 from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.plan import Step, Unit, Verb
 from converter.reconcile.provenance import Provenance, stamped
+from converter.reconcile.settled import settled_job
 
 REPLACE_WAIT_SECONDS = 60.0
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-def side_by_side(
-    work: Callable[[Item], Result], items: Iterable[Item], concurrency: int
-) -> Iterator[Result]:
-    """The results of `work` on each item, as they come, at most `concurrency` at once.
-
-    The first exception drops what has not been started and is raised.
-    """
-    with ThreadPoolExecutor(max_workers=concurrency) as pool:
-        futures = [pool.submit(work, item) for item in items]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +42,14 @@ class Sender:
     def try_out(self, unit: Unit) -> Sent:
         """Dry run of every object of a unit that would change, admission webhooks included."""
         for step in _changing(unit):
-            body = _tried_body(step)
+            tried = _without_handoff(step)
             try:
-                answered = self._apply(step, body, dry_run=True)
+                answered = self._apply(tried, dry_run=True)
             except ApiError as error:
                 return _refused(unit, step, error, [])
             created = step.verb is Verb.CREATE and step.manifest.role is Role.CAMPAIGN
-            if created and (reason := self.queue.dry_run_objection(body, answered)):
-                held = Event(Fate.HELD_BACK, f"campaign {unit.campaign}", reason)
+            if created and (reason := self.queue.dry_run_objection(tried.body, answered)):
+                held = Event(Fate.HELD_BACK, f"campaign {unit.campaign}", reason, unit.campaign)
                 return Sent(unit, (held,), refused=True)
         return Sent(unit, ())
 
@@ -81,27 +61,37 @@ class Sender:
         for step in unit.steps:
             if step.verb is Verb.UNCHANGED:
                 job_uid = step.live_uid if step.manifest.role is Role.CAMPAIGN else job_uid
-                events.append(Event(Fate.UNCHANGED, step.manifest.target))
+                events.append(_event(Fate.UNCHANGED, unit, step))
                 continue
-            body = step.body
+            sent = step
             if step.manifest.role is Role.VOLUMES:
-                body = stamped(body, self.provenance, job_uid)
+                sent = replace(step, body=stamped(step.body, self.provenance, job_uid))
             try:
                 if step.verb is Verb.REPLACE:
                     self._remove(step)
-                live = self._apply(step, body, dry_run=False)
+                live = self._apply(sent, dry_run=False)
             except ApiError as error:
                 return _refused(unit, step, error, events)
             if step.manifest.role is Role.CAMPAIGN:
                 jobs[step.manifest.name] = live
                 job_uid = uid(live)
-            events.append(Event(Fate(step.verb.value), step.manifest.target))
+            events.append(_event(Fate(step.verb.value), unit, step))
         return Sent(unit, tuple(events), jobs=jobs)
 
-    def _apply(self, step: Step, body: Object, *, dry_run: bool) -> Object:
+    def _apply(self, step: Step, *, dry_run: bool) -> Object:
+        try:
+            return self._apply_as_planned(step, dry_run=dry_run)
+        except Conflict as error:
+            is_job = step.manifest.role is Role.CAMPAIGN and step.verb is Verb.UPDATE
+            if not (is_job and _field_managers(error)):
+                raise
+            # The queue has taken a field over since the live state was read.
+            return self._apply_as_planned(self._prepared_anew(step, dry_run), dry_run=dry_run)
+
+    def _apply_as_planned(self, step: Step, *, dry_run: bool) -> Object:
         resource = RENDERED[step.manifest.kind]
-        pinned = _pinned(body, step)
-        if step.handoff is not None and not dry_run:
+        pinned = _pinned(step.body, step)
+        if step.handoff is not None:
             handoff = _pinned(step.handoff, step)
             # A conflict: the queue has flipped the field since it was read, so it is in its hands.
             with suppress(Conflict):
@@ -111,8 +101,10 @@ class Sender:
                 resource, self.namespace, pinned, manager=FIELD_MANAGER, dry_run=dry_run
             )
         except Conflict as error:
-            if not self._only_hand_edits(error):
+            managers = _field_managers(error)
+            if not managers or any(map(self.queue.is_controller, managers)):
                 raise
+            # Somebody edited it by hand, which git may overrule.
             return self.client.apply(
                 resource,
                 self.namespace,
@@ -122,14 +114,12 @@ class Sender:
                 dry_run=dry_run,
             )
 
-    def _only_hand_edits(self, error: Conflict) -> bool:
-        """Whether each conflict is with a manager that is no controller, so git may overrule it."""
-        managers = [
-            cause.message.partition('conflict with "')[2].partition('"')[0]
-            for cause in error.causes
-            if cause.reason == "FieldManagerConflict"
-        ]
-        return bool(managers) and not any(map(self.queue.is_controller, managers))
+    def _prepared_anew(self, step: Step, dry_run: bool) -> Step:
+        """The step of a campaign's Job for the Job as it is now."""
+        live = self.client.get(JOBS, self.namespace, step.manifest.name)
+        prepared = self.queue.prepare(settled_job(step.manifest.body, live), live)
+        anew = replace(step, body=prepared.body, handoff=prepared.handoff)
+        return _without_handoff(anew) if dry_run else anew
 
     def _remove(self, step: Step) -> None:
         """Delete the object and wait until it is gone: its name is needed again."""
@@ -142,6 +132,7 @@ class Sender:
             except NotFound:
                 return
             time.sleep(0.5)
+            self.client.check()
         raise Conflict(
             "delete",
             step.manifest.target,
@@ -156,11 +147,21 @@ def _changing(unit: Unit) -> Iterator[Step]:
     return (step for step in unit.steps if step.verb in (Verb.CREATE, Verb.UPDATE))
 
 
-def _tried_body(step: Step) -> Object:
+def _without_handoff(step: Step) -> Step:
     """A dry run cannot send a hand-off, so it names the field that the hand-off would keep."""
     if step.handoff is None:
-        return step.body
-    return {**step.body, "spec": {**step.body["spec"], "suspend": True}}
+        return step
+    body = {**step.body, "spec": {**step.body["spec"], "suspend": True}}
+    return replace(step, body=body, handoff=None)
+
+
+def _field_managers(error: Conflict) -> list[str]:
+    """Whose fields an apply would have changed; none where the conflict is of another kind."""
+    return [
+        cause.message.partition('conflict with "')[2].partition('"')[0]
+        for cause in error.causes
+        if cause.reason == "FieldManagerConflict"
+    ]
 
 
 def _pinned(body: Object, step: Step) -> Object:
@@ -173,6 +174,10 @@ def _pinned(body: Object, step: Step) -> Object:
     return {**body, "metadata": {**body["metadata"], "uid": step.live_uid}}
 
 
+def _event(fate: Fate, unit: Unit, step: Step, detail: str = "") -> Event:
+    return Event(fate, step.manifest.target, detail, unit.campaign)
+
+
 def _refused(unit: Unit, step: Step, error: ApiError, before: list[Event]) -> Sent:
-    event = Event(Fate.REFUSED, step.manifest.target, f"{error.reason}: {error.message}")
+    event = _event(Fate.REFUSED, unit, step, f"{error.reason}: {error.message}")
     return Sent(unit, (*before, event), refused=True)

@@ -6,16 +6,13 @@ be seen before anything is sent.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from converter.cluster.client import Client
-from converter.cluster.objects import is_ours, label, name
+from converter.cluster.objects import Object, is_ours, label, name
 from converter.cluster.resources import CONFIGMAPS, JOBS, WORKLOADS
 from converter.manifest import Role
 from converter.model import EMPTY
 from converter.names import CAMPAIGN_LABEL, KUEUE_JOB_UID_LABEL, ROLE_LABEL
-
-Object = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +31,22 @@ class Live:
 def read_live(client: Client, namespace: str) -> Live:
     """Read the namespace. Raises `ApiError` when one of the kinds may not be listed."""
     return Live(
-        jobs=_by_name(client.list(JOBS, namespace).items),
-        configmaps=_by_name(client.list(CONFIGMAPS, namespace).items),
+        jobs=_by_name(client.list(JOBS, namespace)),
+        configmaps=_by_name(client.list(CONFIGMAPS, namespace)),
+        workloads=read_workloads(client, namespace),
+    )
+
+
+def read_for_status(client: Client, namespace: str) -> Live:
+    """What the status of campaigns is made of: their Jobs, the records and the Workloads.
+
+    Without the ConfigMaps of volumes, which may have 900 KiB each. Raises `ApiError` like
+    `read_live`.
+    """
+    jobs, records = (f"{ROLE_LABEL}={role.value}" for role in (Role.CAMPAIGN, Role.STATUS))
+    return Live(
+        jobs=_by_name(client.list(JOBS, namespace, selector=jobs)),
+        configmaps=_by_name(client.list(CONFIGMAPS, namespace, selector=records)),
         workloads=read_workloads(client, namespace),
     )
 
@@ -43,7 +54,7 @@ def read_live(client: Client, namespace: str) -> Live:
 def read_workloads(client: Client, namespace: str) -> dict[str, tuple[Object, ...]]:
     """Every Workload that Kueue made for a Job, by the Job's uid."""
     found: dict[str, tuple[Object, ...]] = {}
-    for workload in client.list(WORKLOADS, namespace, selector=KUEUE_JOB_UID_LABEL).items:
+    for workload in client.list(WORKLOADS, namespace, selector=KUEUE_JOB_UID_LABEL):
         job_uid = label(workload, KUEUE_JOB_UID_LABEL)
         found[job_uid] = (*found.get(job_uid, ()), workload)
     return found

@@ -1,16 +1,15 @@
-"""Makes every campaign's pause on the cluster what git says it is.
+"""What it takes to make a campaign's pause on the cluster what git says it is. Pure.
 
 A Job that Kueue manages is paused by ``spec.active: false`` of its Workload: Kueue evicts the pods,
 keeps the finished indexes and suspends the Job itself.
 """
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from converter.cluster.client import Client
 from converter.cluster.objects import (
+    Object,
     annotation,
     is_active,
     is_suspended,
@@ -18,20 +17,10 @@ from converter.cluster.objects import (
     label,
     name,
     true_condition,
-    uid,
 )
-from converter.cluster.resources import WORKLOADS
-from converter.errors import ApiError, ClusterUnavailable, NotFound
-from converter.names import FIELD_MANAGER, HOLD_ANNOTATION, KUEUE_QUEUE_LABEL
-from converter.queues.base import Object
-from converter.reconcile.execute import side_by_side
-from converter.reconcile.live import read_workloads
-from converter.reconcile.outcome import Event, Fate, Outcome
+from converter.names import HOLD_ANNOTATION, KUEUE_QUEUE_LABEL
+from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.plan import PauseWish
-
-POLL_SECONDS = 0.5
-
-Workloads = Mapping[str, tuple[Object, ...]]
 
 
 class Move(StrEnum):
@@ -94,9 +83,10 @@ def queue_events(
     for wish in wishes:
         was, is_now = (is_outside_queue(jobs.get(wish.job)) for jobs in (before, after))
         if is_now and not was:
-            events.append(Event(Fate.PAUSED, wish.job, "created suspended, outside the queue"))
+            detail = "created suspended, outside the queue"
+            events.append(Event(Fate.PAUSED, wish.job, detail, wish.campaign))
         elif was and not is_now:
-            events.append(Event(Fate.RESUMED, wish.job, "queued"))
+            events.append(Event(Fate.RESUMED, wish.job, "queued", wish.campaign))
     return events
 
 
@@ -109,93 +99,6 @@ def kueue_deactivation(workload: Object) -> str:
     evicted = true_condition(workload, "Evicted") or {}
     reason = str(evicted.get("reason") or "")
     return reason if reason.startswith("DeactivatedDueTo") else ""
-
-
-def sync_pause(
-    client: Client,
-    namespace: str,
-    wishes: Sequence[PauseWish],
-    jobs: Mapping[str, Object],
-    workloads: Workloads,
-    outcome: Outcome,
-    *,
-    reactivate: bool,
-    wait_seconds: float,
-    concurrency: int,
-) -> None:
-    """Patch ``spec.active`` where it disagrees with git: pauses first, then resumes.
-
-    A paused Job that should have a Workload and has none is looked for again until `wait_seconds`
-    have passed, since an admission may be on its way; none by then is a pause that does not hold.
-    `jobs` are the Jobs as they are after the apply, by name.
-    """
-
-    def decide_now(wish: PauseWish, present: Workloads) -> Decision:
-        job = jobs.get(wish.job)
-        owned = present.get(uid(job), ()) if job is not None else ()
-        return decide(wish, job, owned, reactivate=reactivate)
-
-    def patch(task: tuple[PauseWish, Decision]) -> list[Event]:
-        return _patch(client, namespace, *task)
-
-    def settle(present: Workloads, pending: Sequence[PauseWish]) -> list[PauseWish]:
-        decisions = [(wish, decide_now(wish, present)) for wish in pending]
-        for wish, decision in decisions:
-            if decision.move is Move.KEEP:
-                outcome.add(Event(Fate.NOTE, wish.job, f"stays inactive: {decision.reason}"))
-        patches = [pair for pair in decisions if pair[1].move is Move.PATCH]
-        for events in side_by_side(patch, patches, concurrency):
-            outcome.extend(events)
-        return [wish for wish, decision in decisions if decision.move is Move.WAIT]
-
-    waiting = settle(workloads, [wish for wish in wishes if not wish.active])
-    settle(workloads, [wish for wish in wishes if wish.active])
-    waiting = _poll(
-        waiting, lambda left: settle(read_workloads(client, namespace), left), wait_seconds
-    )
-    for wish in waiting:
-        detail = (
-            f"it has no Workload after {wait_seconds:g} s, so the pause is not enforced: see "
-            "whether Kueue runs, then apply again"
-        )
-        outcome.add(Event(Fate.PAUSE_FAILED, wish.job, detail))
-
-
-def _poll(
-    waiting: list[PauseWish],
-    settle: Callable[[list[PauseWish]], list[PauseWish]],
-    wait_seconds: float,
-) -> list[PauseWish]:
-    until = time.monotonic() + wait_seconds
-    while waiting and time.monotonic() < until:
-        time.sleep(POLL_SECONDS)
-        waiting = settle(waiting)
-    return waiting
-
-
-def _patch(client: Client, namespace: str, wish: PauseWish, decision: Decision) -> list[Event]:
-    done, failed = (
-        (Fate.RESUMED, Fate.RESUME_FAILED) if wish.active else (Fate.PAUSED, Fate.PAUSE_FAILED)
-    )
-    events = []
-    for workload in decision.workloads:
-        detail = f"Workload/{workload} active={str(wish.active).lower()}"
-        if decision.reason:
-            detail += f", which Kueue had deactivated ({decision.reason})"
-        try:
-            patch = {"spec": {"active": wish.active}}
-            client.merge_patch(WORKLOADS, namespace, workload, patch, FIELD_MANAGER)
-            events.append(Event(done, wish.job, detail))
-        except NotFound:
-            detail = f"Workload/{workload} went away meanwhile: apply again"
-            events.append(Event(failed, wish.job, detail))
-        except ApiError as error:
-            detail = f"Workload/{workload}: {error.reason}: {error.message}"
-            events.append(Event(failed, wish.job, detail))
-        except ClusterUnavailable as error:
-            # The pauses of all others are still to be tried.
-            events.append(Event(failed, wish.job, str(error)))
-    return events
 
 
 def _ended(workload: Object) -> bool:

@@ -1,7 +1,7 @@
 """What an apply is going to do, as a value: `plan(manifests, live, ...) -> Plan`.
 
 Pure. Nothing here sends a request, so that every rule is a table test; `execute` carries a plan
-out and `diff` shows one.
+out.
 """
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -10,7 +10,16 @@ from enum import StrEnum
 from typing import Any
 
 from converter.cluster.fields import matches
-from converter.cluster.objects import annotation, is_ours, job_end, label, name, true_condition, uid
+from converter.cluster.objects import (
+    Object,
+    annotation,
+    is_ours,
+    job_end,
+    label,
+    name,
+    true_condition,
+    uid,
+)
 from converter.manifest import Manifest, Role
 from converter.names import (
     CAMPAIGN_LABEL,
@@ -20,11 +29,11 @@ from converter.names import (
     RECIPE_ANNOTATION,
     ROLE_LABEL,
 )
-from converter.queues.base import Object, QueueSystem
+from converter.queues.base import QueueSystem
 from converter.reconcile import rules
 from converter.reconcile.live import Live, by_campaign
 from converter.reconcile.provenance import with_provenance_of
-from converter.reconcile.settled import settled
+from converter.reconcile.settled import settled_job, settled_volumes
 
 
 class Verb(StrEnum):
@@ -83,8 +92,20 @@ class PauseWish:
 
 
 @dataclass(frozen=True, slots=True)
+class OutOfReach:
+    """A Job that git wants paused but that somebody else made, and who that is."""
+
+    job: str
+    campaign: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
-    """One live object to delete; only the object with this uid is meant."""
+    """One live object to delete; only the object with this uid is meant.
+
+    `campaign` is the campaign that it belongs to, empty for a pipeline's.
+    """
 
     kind: str
     name: str
@@ -96,8 +117,9 @@ class Target:
 class Plan:
     """Everything one apply does, in the order in which it does it.
 
-    `finished` names campaigns that have ended and are left alone. `unwanted` is what this render
-    did not produce: deleted with prune, reported without.
+    `finished` names campaigns that have ended and are left alone. `out_of_reach` are Jobs that git
+    wants paused and that are not ours to pause. `unwanted` is what this render did not produce:
+    deleted with prune, reported without.
     """
 
     pipelines: tuple[Unit, ...] = ()
@@ -105,13 +127,19 @@ class Plan:
     held_back: tuple[HeldBack, ...] = ()
     finished: tuple[str, ...] = ()
     pauses: tuple[PauseWish, ...] = ()
+    out_of_reach: tuple[OutOfReach, ...] = ()
     unwanted: tuple[Target, ...] = ()
 
     @property
     def unwanted_campaigns(self) -> tuple[str, ...]:
-        """The campaigns that a prune would cancel."""
-        names = {t.campaign for t in self.unwanted if t.kind == "Job" and t.campaign}
-        return tuple(sorted(names))
+        """The campaigns that a prune would remove, those with nothing left but a record too."""
+        return tuple(sorted({target.campaign for target in self.unwanted} - {""}))
+
+    @property
+    def uncancelled(self) -> tuple[str, ...]:
+        """The campaigns that have a Job though git no longer has them."""
+        names = {target.campaign for target in self.unwanted if target.kind == "Job"}
+        return tuple(sorted(names - {""}))
 
 
 def plan(manifests: Sequence[Manifest], live: Live, queue: QueueSystem, repository: str) -> Plan:
@@ -126,6 +154,7 @@ def plan(manifests: Sequence[Manifest], live: Live, queue: QueueSystem, reposito
         reason = rules.hold_back_pipeline(objects, live, repository)
         if reason:
             draft.hold_back("pipeline", pipeline, reason)
+            draft.held_pipelines.add(pipeline)
         else:
             steps = tuple(_step(manifest, live) for manifest in objects)
             draft.pipelines.append(Unit(pipeline, pipeline, steps))
@@ -138,6 +167,7 @@ def plan(manifests: Sequence[Manifest], live: Live, queue: QueueSystem, reposito
         held_back=tuple(draft.held_back),
         finished=tuple(draft.finished),
         pauses=tuple(draft.pauses),
+        out_of_reach=tuple(draft.out_of_reach),
         unwanted=tuple(_unwanted(manifests, live, repository, present)),
     )
 
@@ -149,12 +179,11 @@ class _Draft:
     held_back: list[HeldBack] = field(default_factory=list)
     finished: list[str] = field(default_factory=list)
     pauses: list[PauseWish] = field(default_factory=list)
+    out_of_reach: list[OutOfReach] = field(default_factory=list)
+    held_pipelines: set[str] = field(default_factory=set)
 
     def hold_back(self, kind: str, name: str, reason: str) -> None:
         self.held_back.append(HeldBack(name, kind, reason))
-
-    def held_pipelines(self) -> frozenset[str]:
-        return frozenset(held.name for held in self.held_back if held.kind == "pipeline")
 
 
 def _plan_campaign(
@@ -168,15 +197,18 @@ def _plan_campaign(
 ) -> None:
     reason = rules.hold_back_campaign(parts, live, repository, present)
     pipeline = parts[0].job.pipeline
-    if not reason and pipeline in draft.held_pipelines():
+    if not reason and pipeline in draft.held_pipelines:
         reason = f"its pipeline {pipeline} is held back"
     suspended = parts[0].job.suspended
     # A pause holds for what runs, whatever else is wrong; a resume waits until nothing is.
     if suspended or not reason:
-        ours = {name(each) for each in present if label(each, ROLE_LABEL) == Role.CAMPAIGN}
-        created = {part.job.name for part in parts} - live.jobs.keys()
-        wishes = (PauseWish(job, campaign, not suspended) for job in sorted(ours | created))
-        draft.pauses.extend(wishes)
+        jobs = _jobs_to_sync(parts, live, repository, present)
+        draft.pauses.extend(PauseWish(job, campaign, not suspended) for job in jobs)
+    if suspended:
+        draft.out_of_reach.extend(
+            OutOfReach(job, campaign, why)
+            for job, why in rules.out_of_reach(parts, live, repository)
+        )
     if reason:
         draft.hold_back("campaign", campaign, reason)
         return
@@ -186,6 +218,16 @@ def _plan_campaign(
     draft.campaigns.extend(_campaign_unit(part, live, queue) for part in open_parts)
 
 
+def _jobs_to_sync(
+    parts: Sequence[rules.Part], live: Live, repository: str, present: Sequence[Object]
+) -> list[str]:
+    """The campaign's Jobs by label and by name: either may have been edited on the cluster."""
+    labelled = {name(each) for each in present if label(each, ROLE_LABEL) == Role.CAMPAIGN}
+    found = {part.job.name: live.jobs.get(part.job.name) for part in parts}
+    ours = {job for job, body in found.items() if body is None or is_ours(body, repository)}
+    return sorted(labelled | ours)
+
+
 def _campaign_unit(part: rules.Part, live: Live, queue: QueueSystem) -> Unit:
     """The Job before its ConfigMap, so that a ConfigMap proves that its Job was created.
 
@@ -193,11 +235,11 @@ def _campaign_unit(part: rules.Part, live: Live, queue: QueueSystem) -> Unit:
     not be told from one that never existed, and would run again.
     """
     live_job = live.jobs.get(part.job.name)
-    body = part.job.body if live_job is None else settled(part.job.body, live_job)
+    body = part.job.body if live_job is None else settled_job(part.job.body, live_job)
     prepared = queue.prepare(body, live_job)
     job_step = _compare(part.job, prepared.body, live_job, prepared.handoff)
     live_volumes = live.configmaps.get(part.volumes.name)
-    volumes = with_provenance_of(part.volumes.body, live_volumes)
+    volumes = with_provenance_of(settled_volumes(part.volumes.body, live_volumes), live_volumes)
     volumes_step = _compare(part.volumes, volumes, live_volumes)
     if live_job and live_volumes and annotation(live_volumes, JOB_UID_ANNOTATION) != uid(live_job):
         volumes_step = Step(part.volumes, Verb.UPDATE, volumes, live_uid=uid(live_volumes))
@@ -271,13 +313,11 @@ def _unwanted(
         if label(job, ROLE_LABEL) == Role.CAMPAIGN and job_end(job) is None
     }
     for kind, objects in (("Job", live.jobs), ("ConfigMap", live.configmaps)):
-        for object_name, present in objects.items():
-            if _belongs_to(present, kept, in_use):
+        for object_name, found in objects.items():
+            if _belongs_to(found, kept, in_use):
                 continue
-            if (kind, object_name) not in wanted and is_ours(present, repository):
-                campaign = label(present, CAMPAIGN_LABEL)
-                is_campaign = label(present, ROLE_LABEL) == Role.CAMPAIGN
-                yield Target(kind, object_name, uid(present), campaign if is_campaign else "")
+            if (kind, object_name) not in wanted and is_ours(found, repository):
+                yield Target(kind, object_name, uid(found), label(found, CAMPAIGN_LABEL))
 
 
 def _belongs_to(present: Object, campaigns: Container[str], pipelines: Container[str]) -> bool:

@@ -7,13 +7,13 @@ are never a reason to send anything: an unchanged campaign keeps those it has.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from converter.cluster.objects import Object
 from converter.names import (
     APPLIED_AT_ANNOTATION,
     APPLIED_BY_ANNOTATION,
     COMMIT_ANNOTATION,
     JOB_UID_ANNOTATION,
 )
-from converter.queues.base import Object
 
 ANNOTATIONS = (
     APPLIED_AT_ANNOTATION,

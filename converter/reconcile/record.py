@@ -4,12 +4,19 @@ A finished Job is reaped after its TTL. The record in ConfigMap ``campaign-<job>
 a campaign that it calls finished is never run again.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from converter.cluster.objects import annotation, index_ranges, is_ours, job_end, label, name, uid
+from converter.cluster.objects import (
+    Object,
+    annotation,
+    index_ranges,
+    is_ours,
+    job_end,
+    label,
+    name,
+    uid,
+)
 from converter.manifest import Role
 from converter.names import (
     CAMPAIGN_LABEL,
@@ -20,17 +27,17 @@ from converter.names import (
     PIPELINE_LABEL,
     REPOSITORY_ANNOTATION,
     ROLE_LABEL,
+    VOLUMES_ANNOTATION,
     campaign_configmap,
     status_configmap,
 )
 from converter.reconcile.live import Live
+from converter.volumes import VOLUMES_KEY, parse_volumes
 
 FINISHED = "Finished"
 PARTLY_FAILED = "PartlyFailed"
 FAILED = "Failed"
 PHASES = (FINISHED, PARTLY_FAILED, FAILED)
-
-Object = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,7 @@ class Record:
     """How one campaign Job ended. Times are RFC 3339 as the API server wrote them, in UTC.
 
     `volumes_sha256` is the digest of the list that was run, `commit` the git commit whose apply
-    created the campaign; each is empty where that is not known.
+    last changed the campaign; each is empty where that is not known.
     """
 
     phase: str
@@ -78,7 +85,7 @@ class Record:
                 total=int(data["volumesTotal"]),
                 done=int(data["volumesDone"]),
                 failed=int(data["volumesFailed"]),
-                failed_volumes=tuple(data["failedVolumes"].splitlines()),
+                failed_volumes=tuple(filter(None, data["failedVolumes"].split("\n"))),
                 started_at=data["startedAt"],
                 finished_at=data["finishedAt"],
                 job_uid=data["jobUid"],
@@ -87,16 +94,6 @@ class Record:
             )
         except KeyError as missing:
             raise ValueError(f"no {missing.args[0]}") from missing
-
-
-def volumes_digest(data: Mapping[str, str]) -> str:
-    """sha256 of what a campaign runs: every key of its ConfigMap, in order of name."""
-    digest = hashlib.sha256()
-    for key in sorted(data):
-        for part in (key, data[key]):
-            encoded = part.encode()
-            digest.update(b"%d:" % len(encoded) + encoded)
-    return digest.hexdigest()
 
 
 def record_of(job: Object, volumes: Object | None) -> Record | None:
@@ -112,11 +109,10 @@ def record_of(job: Object, volumes: Object | None) -> Record | None:
     status = job.get("status") or {}
     total = int(job["spec"].get("completions") or 0)
     completed = frozenset(index_ranges(status.get("completedIndexes") or ""))
-    data = (volumes or {}).get("data") or {}
-    lines = data.get("volumes.txt", "").splitlines()
+    ids = _volume_ids(volumes)
     # An index that never ran is as little done as one that failed.
     undone = tuple(
-        lines[index].partition("\t")[0] if index < len(lines) else f"index {index}"
+        ids[index] if index < len(ids) else f"index {index}"
         for index in range(total)
         if index not in completed
     )
@@ -130,9 +126,18 @@ def record_of(job: Object, volumes: Object | None) -> Record | None:
         started_at=status.get("startTime") or "",
         finished_at=status.get("completionTime") or end.get("lastTransitionTime") or "",
         job_uid=uid(job),
-        volumes_sha256=volumes_digest(data) if volumes else "",
+        volumes_sha256=annotation(volumes, VOLUMES_ANNOTATION) if volumes else "",
         commit=annotation(volumes, COMMIT_ANNOTATION) if volumes else "",
     )
+
+
+def _volume_ids(volumes: Object | None) -> tuple[str, ...]:
+    data = (volumes or {}).get("data") or {}
+    try:
+        return tuple(volume_id for volume_id, _ in parse_volumes(data.get(VOLUMES_KEY, "")))
+    except ValueError:
+        # Somebody edited it. How the Job ended is known all the same, and is what counts.
+        return ()
 
 
 def records_to_write(live: Live, repository: str) -> tuple[Object, ...]:

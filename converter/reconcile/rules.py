@@ -4,11 +4,12 @@ A rule returns one sentence that says what is wrong and the way through, or "" w
 objection. A campaign that one rule objects to is held back whole; all else goes on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from converter.cluster.fields import owners
 from converter.cluster.objects import (
+    Object,
     annotation,
     is_ours,
     is_suspended,
@@ -30,12 +31,12 @@ from converter.names import (
     RECIPE_ANNOTATION,
     REPOSITORY_ANNOTATION,
     ROLE_LABEL,
+    VOLUMES_ANNOTATION,
     WINDOW_ANNOTATION,
     status_configmap,
 )
-from converter.queues.base import Object
 from converter.reconcile.live import Live
-from converter.reconcile.record import Record, volumes_digest
+from converter.reconcile.record import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,16 @@ def hold_back_campaign(
             if reason := rule(part, live):
                 return reason
     return ""
+
+
+def out_of_reach(parts: Sequence[Part], live: Live, repository: str) -> Iterator[tuple[str, str]]:
+    """Jobs of a campaign's names that may run and are not ours to pause, each with the reason."""
+    for part in parts:
+        job = live.jobs.get(part.job.name)
+        if job is None or job_end(job) is not None:
+            continue
+        if reason := _foreign(part.job.target, job, repository):
+            yield part.job.name, reason
 
 
 def is_finished(part: Part, live: Live) -> bool:
@@ -144,12 +155,19 @@ def _changed_volumes(part: Part, live: Live) -> str:
     if present is None:
         return ""
     rename = "put the old file back and write a new campaign file for the new work"
-    if present.get("data") != part.volumes.body["data"]:
+    if _is_another_list(present, part.volumes.body):
         return f"its list of volumes differs from what was applied: {rename}"
     was = label(present, PIPELINE_LABEL)
     if was != part.job.pipeline:
         return f"its pipeline was {was} and is now {part.job.pipeline}: {rename}"
     return ""
+
+
+def _is_another_list(present: Object, rendered: Object) -> bool:
+    """By digest of what the file says: a newer release may write the same list in another way."""
+    if annotation(present, VOLUMES_ANNOTATION):
+        return not _same(present, rendered, VOLUMES_ANNOTATION)
+    return bool(present.get("data") != rendered["data"])
 
 
 def _changed_parts(parts: Sequence[Part], present: Sequence[Object]) -> str:
@@ -236,7 +254,9 @@ def _taken_over(job: Object) -> str:
 def _pods_at_once(job: Object) -> int:
     partial = annotation(job, KUEUE_MIN_PARALLELISM_ANNOTATION)
     asked = annotation(job, WINDOW_ANNOTATION) if partial else ""
-    return min(int(asked or job["spec"]["parallelism"]), int(job["spec"]["completions"]))
+    # Somebody may have edited the annotation.
+    window = int(asked if asked.isdecimal() else job["spec"]["parallelism"])
+    return min(window, int(job["spec"]["completions"]))
 
 
 def _record(part: Part, live: Live) -> Record | None:
@@ -250,7 +270,7 @@ def _belongs(record: Record, part: Part, live: Live) -> bool:
     if present is not None and annotation(present, JOB_UID_ANNOTATION) != record.job_uid:
         return False
     # Unknown volumes count as the same: what has finished is not run twice on a guess.
-    return record.volumes_sha256 in ("", volumes_digest(part.volumes.body["data"]))
+    return record.volumes_sha256 in ("", annotation(part.volumes.body, VOLUMES_ANNOTATION))
 
 
 def _same(present: Object, rendered: Object, key: str) -> bool:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from converter.cluster.objects import (
+    Object,
     annotation,
     index_ranges,
     is_active,
@@ -29,8 +29,6 @@ from converter.names import (
 )
 from converter.reconcile.live import Live
 from converter.reconcile.record import Record, record_of
-
-Object = Mapping[str, Any]
 
 
 class Phase(StrEnum):
@@ -59,7 +57,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One campaign, or one part of it. Counts are volumes, `active` is pods.
+    """One campaign, or one part of it. Counts are volumes, `active` is pods, ending ones included.
 
     `created` and `finished` are RFC 3339 in UTC, empty where unknown. `detail` says in the
     cluster's own words why a campaign waits.
@@ -103,7 +101,8 @@ def statuses(wanted: Mapping[str, int], live: Live, repository: str) -> list[Sta
 def of_job(job: Object, workloads: Sequence[Object]) -> Status:
     """The status of one Job and the Workloads that Kueue made for it."""
     state = job.get("status") or {}
-    active = int(state.get("active") or 0)
+    # Kubernetes does not count a pod as active while it ends, but it still has its GPU.
+    active = int(state.get("active") or 0) + int(state.get("terminating") or 0)
     record = record_of(job, None)
     phase, detail = _phase(job, workloads, active)
     return Status(

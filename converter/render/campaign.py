@@ -8,14 +8,16 @@ from converter.layout import GATE_MARGIN
 from converter.manifest import Manifest, Role
 from converter.model import Campaign, Settings
 from converter.names import (
+    IMAGE_ANNOTATION,
     INPUTS_ANNOTATION,
     SUSPEND_ANNOTATION,
+    VOLUMES_ANNOTATION,
     WINDOW_ANNOTATION,
     campaign_configmap,
 )
 from converter.queues import queue_for
 from converter.render.environment import campaign_environment, literal
-from converter.render.inputs import inputs_digest
+from converter.render.inputs import inputs_digest, volumes_digest
 from converter.render.metadata import object_labels, object_metadata
 from converter.render.pod import (
     campaign_mounts,
@@ -37,17 +39,20 @@ def campaign_manifests(
 ) -> Iterator[Manifest]:
     """Of each part the ConfigMap first: the Job's pods mount it."""
     for part in split(campaign, settings):
-        volumes = _configmap(part, campaign, settings)
+        volumes = _configmap(part, campaign, recipe, settings)
         yield Manifest(Role.VOLUMES, volumes, recipe.pipeline, campaign.name)
         job = _job(part, campaign, recipe, settings)
         yield Manifest(Role.CAMPAIGN, job, recipe.pipeline, campaign.name, campaign.suspend)
 
 
-def _configmap(part: Part, campaign: Campaign, settings: Settings) -> dict[str, Any]:
+def _configmap(
+    part: Part, campaign: Campaign, recipe: Recipe, settings: Settings
+) -> dict[str, Any]:
     labels = object_labels(Role.VOLUMES, campaign.pipeline, campaign.name)
+    annotations = {VOLUMES_ANNOTATION: volumes_digest(part.volumes), IMAGE_ANNOTATION: recipe.image}
     return render_template(
         "campaign-configmap.yaml.j2",
-        metadata=object_metadata(campaign_configmap(part.job), settings, labels, {}),
+        metadata=object_metadata(campaign_configmap(part.job), settings, labels, annotations),
         data=volumes_data(part.volumes, settings),
     )
 

@@ -1,4 +1,4 @@
-"""What a campaign's pods are made from, as one digest.
+"""What a campaign says and what its pods are made from, each as one digest.
 
 The API server lets nobody change the pods of a live Job. apply compares this digest with the one on
 the live Job: the same one means that the files still say what the Job was made from, whatever a
@@ -8,9 +8,10 @@ Left out is what may change on a live Job (suspend, window, priority, time to li
 only this program decides, such as its scripts and security contexts.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
-from converter.model import Settings
+from converter.model import Settings, Volume
 from converter.render.digest import digest
 from converter.render.recipe import Recipe
 from converter.split import Part
@@ -21,6 +22,8 @@ def inputs_digest(part: Part, recipe: Recipe, settings: Settings) -> str:
     """sha256, in hex, of what the files say about the pods of one part."""
     return digest(
         recipe=recipe.sha256,
+        # Names the directory of the cache that the pods wait for; empty without a warm-up.
+        warmup=recipe.warmup_sha256,
         volumes=[(volume.id, sources_of(volume, settings)) for volume in part.volumes],
         volume_env={volume.id: volume.env for volume in part.volumes if volume.env},
         env=recipe.env,
@@ -38,6 +41,20 @@ def inputs_digest(part: Part, recipe: Recipe, settings: Settings) -> str:
         manifest_max_bytes=settings.manifest_max_bytes,
         fetch_max_bytes=settings.fetch_max_bytes,
         image_cache=settings.image_cache,
+    )
+
+
+def volumes_digest(volumes: Iterable[Volume]) -> str:
+    """sha256, in hex, of a list of volumes as the campaign's file has it.
+
+    Neither a release that writes ``volumes.txt`` in another way nor another ``source_template``
+    makes it a different list.
+    """
+    return digest(
+        volumes=[
+            [volume.id, volume.kind.value, volume.source, list(volume.images), dict(volume.env)]
+            for volume in volumes
+        ]
     )
 
 

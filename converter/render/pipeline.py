@@ -6,7 +6,6 @@ from typing import Any
 from converter.manifest import Manifest, Role
 from converter.model import Settings, Warmup
 from converter.names import RECIPE_ANNOTATION, pipeline_configmap, warmup_job
-from converter.render.digest import digest
 from converter.render.environment import literal, warmup_environment
 from converter.render.metadata import object_labels, object_metadata
 from converter.render.pod import scheduling, volume_mounts_of, volumes_of, warmup_mounts
@@ -41,9 +40,6 @@ def _configmap(recipe: Recipe, settings: Settings) -> dict[str, Any]:
 def _warmup_job(recipe: Recipe, warmup: Warmup, settings: Settings) -> dict[str, Any]:
     mounts = warmup_mounts(recipe, settings)
     labels = object_labels(Role.WARMUP, recipe.pipeline)
-    identity = digest(
-        recipe=recipe.sha256, command=warmup.command, args=warmup.args, env=recipe.env
-    )
     command = (*warmup.command, *warmup.args)
     script = manifest_template("warmup.sh")
     return render_template(
@@ -51,11 +47,11 @@ def _warmup_job(recipe: Recipe, warmup: Warmup, settings: Settings) -> dict[str,
         metadata=object_metadata(warmup_job(recipe.pipeline), settings, labels, {}),
         pod_labels=dict(sorted(labels.items())),
         # apply makes the Job anew when this differs.
-        pod_annotations={RECIPE_ANNOTATION: identity},
+        pod_annotations={RECIPE_ANNOTATION: recipe.warmup_sha256},
         scheduling=scheduling(recipe, settings),
         volumes=volumes_of(mounts),
         image=recipe.image,
-        command=[literal(text) for text in ("/bin/sh", "-c", script, "warmup", identity, *command)],
+        command=[literal(text) for text in ("/bin/sh", "-c", script, "warmup", *command)],
         env=warmup_environment(recipe, settings),
         volume_mounts=volume_mounts_of(mounts),
     )

@@ -28,7 +28,8 @@ class Recipe:
     `env` is what the files put into a pod's environment, converter.yaml's overridden by the
     pipeline's. `warmup` is None where no model cache is filled first. `sha256` changes with what
     the pipeline's own file says (and the command and size that stand in for what it leaves out),
-    not with the settings of the cluster, so that these do not throw a filled cache away.
+    not with the settings of the cluster. `warmup_sha256` changes with all that a warm-up's result
+    depends on, and is empty without one.
     """
 
     pipeline: str
@@ -43,23 +44,37 @@ class Recipe:
     ttl_seconds_after_finished: int
     warmup: Warmup | None
     sha256: str
+    warmup_sha256: str
 
     @property
     def cache_directory(self) -> str:
-        """The directory on the data volume that belongs to this recipe alone."""
-        return f"{self.pipeline}-{self.sha256}"
+        """The directory on the data volume that this warm-up of this recipe alone writes to.
+
+        A pod that waits for it finds what its own warm-up left there, never another's.
+        """
+        return f"{self.pipeline}-{self.warmup_sha256}"
 
 
 def recipe_of(pipeline: Pipeline, settings: Settings) -> Recipe:
     """Fill in what the pipeline leaves to converter.yaml."""
     command = settings.command if pipeline.command is None else pipeline.command
     size = _size(pipeline, settings)
+    env = {**settings.env, **pipeline.env}
+    warmup = _warmup(pipeline, settings)
+    sha256 = digest(
+        image=pipeline.image,
+        command=command,
+        args=pipeline.args,
+        env=pipeline.env,
+        steps=_with_text_keys(pipeline.steps),
+        size=size.name,
+    )
     return Recipe(
         pipeline=pipeline.id,
         image=pipeline.image,
         command=command,
         args=pipeline.args,
-        env={**settings.env, **pipeline.env},
+        env=env,
         steps=pipeline.steps,
         resources=_resources(size),
         node_selector={**settings.node_selector, **_flavor_labels(size, settings)},
@@ -67,15 +82,9 @@ def recipe_of(pipeline: Pipeline, settings: Settings) -> Recipe:
         ttl_seconds_after_finished=(
             pipeline.ttl_seconds_after_finished or settings.ttl_seconds_after_finished
         ),
-        warmup=_warmup(pipeline, settings),
-        sha256=digest(
-            image=pipeline.image,
-            command=command,
-            args=pipeline.args,
-            env=pipeline.env,
-            steps=pipeline.steps,
-            size=size.name,
-        ),
+        warmup=warmup,
+        sha256=sha256,
+        warmup_sha256=_warmup_digest(sha256, warmup, env),
     )
 
 
@@ -108,3 +117,20 @@ def _warmup(pipeline: Pipeline, settings: Settings) -> Warmup | None:
     if pipeline.warmup.command or settings.warmup is None:
         return pipeline.warmup
     return Warmup(settings.warmup.command, pipeline.warmup.args)
+
+
+def _with_text_keys(steps: Any) -> Any:
+    """Steps as JSON can hold them: a mapping with other keys than text is a list of its pairs."""
+    if isinstance(steps, list):
+        return [_with_text_keys(step) for step in steps]
+    if not isinstance(steps, dict):
+        return steps
+    if all(isinstance(key, str) for key in steps):
+        return {key: _with_text_keys(value) for key, value in steps.items()}
+    return [[key, _with_text_keys(value)] for key, value in steps.items()]
+
+
+def _warmup_digest(recipe: str, warmup: Warmup | None, env: Mapping[str, str]) -> str:
+    if warmup is None:
+        return ""
+    return digest(recipe=recipe, command=warmup.command, args=warmup.args, env=env)

@@ -1,7 +1,5 @@
 """The objects of a whole repository."""
 
-from dataclasses import replace
-
 from converter.manifest import Manifest
 from converter.model import Repo
 from converter.render.campaign import campaign_manifests
@@ -9,14 +7,14 @@ from converter.render.pipeline import pipeline_manifests
 from converter.render.recipe import recipe_of
 
 
-def render(repo: Repo, repository: str = "") -> tuple[Manifest, ...]:
+def render(repo: Repo) -> tuple[Manifest, ...]:
     """Every object that a valid repository stands for, in the order in which to create them.
 
     Pipelines come first, then campaigns, each in order of name; of a campaign, each part's
-    ConfigMap comes before its Job. `repository` names the repository where converter.yaml does not.
-    A repository that breaks a rule must not come here: what is rendered from it is not defined.
+    ConfigMap comes before its Job. A repository that breaks a rule must not come here: what is
+    rendered from it is not defined.
     """
-    settings = replace(repo.settings, repository=repo.settings.repository or repository)
+    settings = repo.settings
     recipes = {
         name: recipe_of(pipeline, settings) for name, pipeline in sorted(repo.pipelines.items())
     }

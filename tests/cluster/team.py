@@ -100,21 +100,29 @@ class Team:
 
     def run(self, *arguments: str, kubeconfig: Path | None = None) -> Done:
         """The command, as the apply identity."""
-        environment = {
+        with self.start(*arguments, kubeconfig=kubeconfig) as process:
+            stdout, stderr = process.communicate()
+        done = Done(process.returncode, stdout, stderr)
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    def start(self, *arguments: str, kubeconfig: Path | None = None) -> subprocess.Popen[str]:
+        """The command, going on by itself, as the apply identity."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "converter", *arguments],
+            cwd=self.repo,
+            env=self._environment(kubeconfig),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def _environment(self, kubeconfig: Path | None) -> dict[str, str]:
+        return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.repo.parent),
             "KUBECONFIG": str(kubeconfig or self.kubeconfig),
         }
-        done = subprocess.run(
-            [sys.executable, "-m", "converter", *arguments],
-            cwd=self.repo,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Done(done.returncode, done.stdout, done.stderr)
 
     def apply(self, *options: str, code: int = 0) -> Done:
         """`campaigns apply`, which has to end with this exit code."""

@@ -13,8 +13,9 @@ import pytest
 from cluster.team import SLOW, Team, condition, eventually
 
 from converter.cli.repository import load_valid
+from converter.cluster.objects import Object
 from converter.queues import queue_for
-from converter.queues.base import Object, Prepared
+from converter.queues.base import Prepared
 from converter.queues.kueue import Kueue
 from converter.reconcile.apply import Options, apply
 from converter.reconcile.outcome import Fate, Outcome
@@ -196,24 +197,6 @@ def test_a_held_workload_is_not_made_active(team: Team) -> None:
     assert after is not None
     assert after["spec"]["active"] is False
     eventually(lambda: team.status()["one"]["phase"] == "Held", "shown as held")
-
-
-def test_with_kueue_away_nothing_is_created_that_it_would_find_later(team: Team) -> None:
-    team.write_pipeline(script=SLOW)
-    team.write_campaign("paused", suspend=True)
-    team.write_campaign("plain")
-    mark = team.cluster.audit_mark()
-    team.cluster.stop_component("kueue")
-    try:
-        done = team.apply(code=3)
-        assert team.objects("jobs") == []
-    finally:
-        team.cluster.start_component("kueue")
-    assert "refused: Job/paused" in done.stderr
-    assert "refused: Job/plain" in done.stderr
-    eventually(lambda: team.run("apply", ".").code == 0, "an apply that works again")
-    eventually(lambda: team.admitted("plain"), "the other campaign's admission")
-    assert team.pods_created(mark, "paused") == []
 
 
 def test_a_new_and_paused_campaign_is_held_back_where_kueue_would_queue_it(team: Team) -> None:

@@ -93,6 +93,31 @@ def test_a_list_from_elsewhere_removes_nothing(path: str, tmp_path: Path) -> Non
     assert (out / "notes.txt").read_text() == "mine\n"
 
 
+@pytest.mark.parametrize(
+    "files",
+    [FILES, {"pipelines/a.yaml": "a: 1\n"}],
+    ids=["a file to write", "a file to remove"],
+)
+def test_no_link_leads_out_of_the_directory(files: dict[str, str], tmp_path: Path) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    for made in (out, elsewhere):
+        made.mkdir()
+    (elsewhere / "b.yaml").write_text("mine\n")
+    (out / "campaigns").symlink_to("../elsewhere")
+    (out / LIST_NAME).write_text("campaigns/b.yaml\n")
+    with pytest.raises(Refused, match=r"/campaigns leads out of .*; nothing was written: "):
+        write_files(out, files)
+    assert (elsewhere / "b.yaml").read_text() == "mine\n"
+    assert sorted(os.listdir(out)) == [LIST_NAME, "campaigns"]
+
+
+def test_the_directory_itself_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    write_files(tmp_path / "link", FILES)
+    assert _contents(tmp_path / "real") == FILES
+
+
 @pytest.mark.parametrize("stop_at", [1, 2, 3, 4])
 def test_a_run_that_was_stopped_is_finished_by_the_next(
     stop_at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

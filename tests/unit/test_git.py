@@ -1,10 +1,14 @@
 """What git says about a directory, asked of real repositories."""
 
+import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import converter.git
+from converter.errors import CampaignsError
 from converter.git import head_commit, repository_name
 
 
@@ -54,9 +58,9 @@ def test_two_directories_of_one_repository_have_names_of_their_own(clone: Path) 
     assert repository_name(clone / "eu" / "prod") == "github.com/team/batch//eu/prod"
 
 
-def test_without_a_remote_the_name_is_the_directorys(clone: Path, tmp_path: Path) -> None:
-    assert repository_name(clone) == "clone"
-    assert repository_name(tmp_path) == tmp_path.name
+def test_without_a_remote_there_is_no_name(clone: Path, tmp_path: Path) -> None:
+    assert repository_name(clone) == ""
+    assert repository_name(tmp_path) == ""
 
 
 def test_the_commit_that_is_checked_out(clone: Path, tmp_path: Path) -> None:
@@ -67,9 +71,52 @@ def test_the_commit_that_is_checked_out(clone: Path, tmp_path: Path) -> None:
     assert len(head_commit(clone)) == 40
 
 
-def test_without_git_everything_is_empty(
-    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def of_somebody_else(clone: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    del clone
+    # git's own switch for its tests of safe.directory.
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    return r"fatal: detected dubious ownership in repository at '.*'"
+
+
+def without_the_program(clone: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("PATH", str(clone / "no-programs"))
+    return "cannot run git: No such file or directory"
+
+
+def broken(clone: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    del monkeypatch
+    (clone / ".git/config").write_text("[core\n")
+    return r"fatal: bad config line 1 in file \S+"
+
+
+def with_its_repository_elsewhere(clone: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """As a worktree is whose repository was not mounted into the container."""
+    del monkeypatch
+    (clone / ".git").rename(clone / "elsewhere")
+    (clone / ".git").write_text("gitdir: /not-mounted/.git/worktrees/clone\n")
+    return r"fatal: not a git repository: /not-mounted/\S+"
+
+
+def slow(clone: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (clone / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    (clone / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{clone}:{os.environ['PATH']}")
+    monkeypatch.setattr(converter.git, "TIMEOUT_SECONDS", 0.1)
+    return r"no answer in 0\.1 s"
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [of_somebody_else, without_the_program, broken, with_its_repository_elsewhere, slow],
+)
+def test_a_repository_that_git_cannot_read_is_not_one_without_a_name(
+    clone: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    unreadable: Callable[[Path, pytest.MonkeyPatch], str],
 ) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path / "no-programs"))
+    git(clone, "remote", "add", "origin", "https://github.com/team/batch.git")
+    why = unreadable(clone, monkeypatch)
+    advice = "; set `repository` in converter.yaml"
+    with pytest.raises(CampaignsError, match=f"^git cannot read .*clone: {why}{advice}$"):
+        repository_name(clone)
     assert head_commit(clone) == ""
-    assert repository_name(clone) == "clone"

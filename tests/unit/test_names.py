@@ -17,15 +17,32 @@ from converter import names
         ),
         (names.DNS_SUBDOMAIN, ["a", "a.b-c.d"], ["", "a..b", ".a", "a.", "A.b", "a.-b", "a\n"]),
         (
-            names.LABEL_VALUE,
-            ["a", "A_b.c-d", "0012", "a" * 63],
-            ["", "-a", "a-", ".a", "a b", "a/b", "a" * 64, "ä", "a\n"],
-        ),
-        (names.ENV_NAME, ["A", "_a", "a1"], ["", "1a", "A-B", "A.B", "A\n"]),
-        (
             names.PINNED_IMAGE,
             ["ocr@sha256:" + "0" * 64, "r.example.org:5000/a/b:tag@sha256:" + "a" * 64],
-            ["ocr", "ocr:1", "ocr@sha256:0", "@sha256:" + "0" * 64, "ocr@sha256:" + "A" * 64],
+            [
+                *("ocr", "ocr:1", "ocr@sha256:0", "@sha256:" + "0" * 64, "ocr@sha256:" + "A" * 64),
+                *(
+                    f"{name}@sha256:{'0' * 64}"
+                    for name in (
+                        "https://r.example/ocr",
+                        "r.example/Ocr",
+                        "r.example//ocr",
+                        "r.example/ocr/",
+                        "r.example/ocr:",
+                        "r.example/a..b",
+                        "r.example:port/ocr",
+                        "-r.example/ocr",
+                        "ocr:1:2",
+                        "ocr:-a",
+                        "a b",
+                    )
+                ),
+            ],
+        ),
+        (
+            names.TAGGED_IMAGE,
+            ["ocr:1", "R.example:5000/a__b/c--d:v1_A", "localhost/a:latest", f"a:{'1' * 128}"],
+            ["ocr", "Ocr:1", "https://r/ocr:1", "r:5000/ocr", f"a:{'1' * 129}", "ocr:1\n", "a:1/b"],
         ),
         (
             names.RESERVED_ENV,

@@ -232,6 +232,10 @@ def test_a_volume_in_two_campaigns_of_a_pipeline_is_worth_a_warning() -> None:
             "take them out, unless this is to run again what failed",
         )
     ]
+    assert found("C010", one, replace(other, name="Letters_2")) == []
+    assert found("C010", one, replace(other, name="letters-part2")) == []
+    unknown = [replace(each, pipeline="orc") for each in (one, other)]
+    assert found("C010", *unknown) == []
     elsewhere = replace(other, pipeline="layout")
     assert found("C010", one, elsewhere, some_pipeline(), some_pipeline("layout")) == []
 

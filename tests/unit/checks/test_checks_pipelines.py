@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from unit.checks.files import WHOLE_FILE, at, at_key, found, some_pipeline
+from unit.checks.files import DIGEST, WHOLE_FILE, at, at_key, found, some_pipeline
 
 from converter.model import Size, Warmup
 
@@ -35,6 +35,8 @@ def test_subdomains_of_56_characters_are_ids(name: str) -> None:
         "r.example/ocr@sha256:abc",
         f"ocr@sha512:{'0' * 64}",
         f"ocr@sha256:{'A' * 64}",
+        f"r.example/Ocr@sha256:{'0' * 64}",
+        f"https://r.example/ocr@sha256:{'0' * 64}",
     ],
 )
 def test_an_image_has_a_digest(image: str) -> None:
@@ -42,12 +44,29 @@ def test_an_image_has_a_digest(image: str) -> None:
         (
             PATH,
             at("image"),
-            f'image "{image if len(image) <= 60 else image[:59] + "…"}" is not pinned by a digest',
-            "write <repository>@sha256:<64 hex digits>, or allow_image_tags: true in "
-            "converter.yaml for a local cluster",
+            f'image "{image if len(image) <= 60 else image[:59] + "…"}" is not an image pinned '
+            "by a digest",
+            "write <host>/<path>@sha256:<64 hex digits> without https:// and with the path in "
+            "lower case, or allow_image_tags: true in converter.yaml for a local cluster",
         )
     ]
-    assert found("P002", some_pipeline(image=image), allow_image_tags=True) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "right"),
+    [
+        ("ocr:2.1", True),
+        (DIGEST, True),
+        ("ocr", False),
+        ("r.example/Ocr:2.1", False),
+        ("https://r.example/ocr:2.1", False),
+    ],
+)
+def test_a_tag_may_name_an_image_where_that_is_allowed(image: str, right: bool) -> None:
+    problems = found("P002", some_pipeline(image=image), allow_image_tags=True)
+    message = f'image "{image}" is not an image with a tag or a digest'
+    remedy = "write <host>/<path>:<tag> without https:// and with the path in lower case"
+    assert problems == ([] if right else [(PATH, at("image"), message, remedy)])
 
 
 def test_a_digest_pins_an_image() -> None:
@@ -92,6 +111,7 @@ def test_a_warmup_needs_a_cache() -> None:
     assert found("S016", warmup=WARMUP) == [("converter.yaml", at_key("warmup"), *expected)]
     assert found("P006", warmed, data_pvc="models") == []
     assert found("S016", warmup=WARMUP, data_pvc="models") == []
+    assert found("P006", warmed, warmup=WARMUP) == []
     assert found("P006") == found("S016") == []
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from unit.checks.files import at, flavor, found, sizes, some_campaign, some_pipeline
 
-from converter.model import Size
+from converter.model import Backend, Size
 
 PAGE = sizes(Size("page", "200m", "128Mi", gpu=0, workdir="16Mi"))
 GPUS = sizes(Size("large", "8", "64Gi", gpu=2))
@@ -142,3 +142,19 @@ def test_what_cannot_be_read_is_left_to_other_rules() -> None:
     assert found("S001", sizes=unreadable, quota=QUOTA) == []
     assert fits(unreadable, quota=QUOTA)
     assert found("C011", some_campaign(), some_pipeline(size="none"), quota=QUOTA) == []
+
+
+def test_quota_is_kueues_alone() -> None:
+    assert found("S001", sizes=GPUS, quota=QUOTA, backend=Backend.NONE) == []
+    assert fits(PAGE, window=6, quota=QUOTA, backend=Backend.NONE)
+
+
+def test_a_misspelt_resource_is_told_from_a_missing_one() -> None:
+    quota = {"cpu": "64", "memory": "1Ti", "nvidia.com/gpus": "8"}
+    [(_, _, _, remedy)] = found("S001", sizes=GPUS, quota=quota)
+    assert remedy == "did you mean nvidia.com/gpu by nvidia.com/gpus?"
+
+
+def test_where_no_flavor_fits_there_is_no_quota_to_judge() -> None:
+    flavors = (flavor("a100", {"gpu": "a100"}, quota=QUOTA),)
+    assert found("S001", sizes=GPUS, flavors=flavors, node_selector={"gpu": "v100"}) == []

@@ -1,5 +1,6 @@
 """Rules about converter.yaml: sizes, flavors, and the rest."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -99,11 +100,12 @@ def test_flavors_can_be_told_apart(labels: dict[str, str], right: bool) -> None:
 def test_the_node_selector_does_not_contradict_a_flavor() -> None:
     selector = {"zone": "north", "gpu": "h100"}
     expected = (
-        "node_selector has gpu: h100, and flavor a100 of size large has gpu: a100",
+        "node_selector has gpu: h100, and flavor a100 has gpu: a100",
         "take gpu out of node_selector",
     )
-    both = {"flavors": (A100, H100), "node_selector": selector}
-    assert found("S009", sizes=ON_A100, **both) == [(PATH, at("node_selector", "gpu"), *expected)]
+    both: dict[str, Any] = {"flavors": (A100, H100), "node_selector": selector}
+    two = sizes(*ON_A100.values(), Size("larger", "9", "64Gi", flavor="a100"))
+    assert found("S009", sizes=two, **both) == [(PATH, at("node_selector", "gpu"), *expected)]
     assert found("S009", **both) == []
     assert found("S009", sizes=ON_A100, flavors=(A100,), node_selector={"gpu": "a100"}) == []
 
@@ -119,6 +121,57 @@ def test_the_node_selector_fits_a_flavor(selector: dict[str, str], right: bool) 
     )
     remedy = "write labels that one of the flavors has"
     assert problems == ([] if right else [(PATH, at("node_selector"), message, remedy)])
+
+
+POOLS = (flavor("a", {"pool": "a"}), flavor("b", {"pool": "b", "gpu": "a100"}))
+LARGE = Size("l", "8", "32Gi", flavor="a")
+ANYWHERE = Size("s", "1", "4Gi")
+OF_A = (
+    "node_selector and the nodeLabels of flavor a together fit the nodeLabels of no flavor, so "
+    "Kueue would never admit a campaign",
+    "take labels out of node_selector that other flavors have and a has not",
+)
+OF_NONE = (
+    "node_selector fits the nodeLabels of no flavor, so Kueue would never admit a campaign",
+    "write labels that one of the flavors has",
+)
+
+
+@pytest.mark.parametrize(
+    ("listed", "default", "value", "expected"),
+    [
+        ((LARGE,), "l", "v100", [OF_A]),
+        ((LARGE,), "l", "a100", [OF_A]),
+        ((LARGE, replace(LARGE, name="m")), "l", "v100", [OF_A]),
+        ((LARGE, ANYWHERE), "l", "v100", [OF_A, OF_NONE]),
+        ((LARGE,), None, "v100", [OF_A, OF_NONE]),
+        ((LARGE, ANYWHERE), "l", "a100", [OF_A]),
+        ((replace(LARGE, flavor="b"),), "l", "a100", []),
+        ((replace(LARGE, flavor="unknown"),), "l", "v100", []),
+    ],
+)
+def test_every_selector_that_a_pod_has_fits_a_flavor(
+    listed: tuple[Size, ...], default: str | None, value: str, expected: list[tuple[str, str]]
+) -> None:
+    problems = found(
+        "S010",
+        node_selector={"gpu": value},
+        flavors=POOLS,
+        sizes=sizes(*listed),
+        default_size=default,
+    )
+    assert problems == [(PATH, at("node_selector"), *each) for each in expected]
+
+
+def test_flavors_are_kueues_alone() -> None:
+    wrong: dict[str, Any] = {
+        "flavors": (A100, A100, flavor("b", {"b": "c"})),
+        "sizes": ON_A100,
+        "node_selector": {"gpu": "h100"},
+    }
+    for code in ("S007", "S008", "S009", "S010"):
+        assert found(code, **wrong) != []
+        assert found(code, backend=Backend.NONE, **wrong) == []
 
 
 TOLERATED = [
@@ -145,16 +198,14 @@ def test_a_warmup_tolerates_the_taints_of_its_nodes(
     problems = found(
         "S011",
         some_pipeline(warmup=Warmup(("fetch",)), size="large"),
-        sizes=ON_A100,
+        some_pipeline("b", warmup=Warmup(("fetch",)), size="larger"),
+        sizes=sizes(*ON_A100.values(), Size("larger", "9", "64Gi", flavor="a100")),
         flavors=(TAINTED,),
         tolerations=(toleration,),
     )
-    message = (
-        "the pods of a warm-up of size large do not tolerate the taint gpu=a100:NoSchedule of "
-        "flavor a100"
-    )
+    message = "the pods of a warm-up do not tolerate the taint gpu=a100:NoSchedule of flavor a100"
     remedy = "add {key: gpu, operator: Exists} to tolerations"
-    position = at("sizes", "large", "flavor")
+    position = at("flavors", 0, "nodeTaints", 0)
     assert problems == ([] if right else [(PATH, position, message, remedy)])
 
 
@@ -211,9 +262,36 @@ def test_quota_is_written_once() -> None:
 def test_a_secret_is_mounted_where_nothing_else_is(path: str, taken: str) -> None:
     message = f"{path} is the same as, above or below {taken}"
     remedy = "write a path of its own, for example /secrets/token"
-    assert found("S015", secrets={"token": path}) == [
+    mounted = {"data_pvc": "models", "s3_secret": "s3"}
+    assert found("S015", secrets={"token": path}, **mounted) == [
         (PATH, at("secrets", "token"), message, remedy)
     ]
+
+
+@pytest.mark.parametrize("path", ["/data", "/data/models", "/secrets/s3", "/secrets", "/etc/token"])
+def test_what_is_not_mounted_is_free(path: str) -> None:
+    assert found("S015", secrets={"token": path}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "system"), [("/", "/proc"), ("/etc", "/etc"), ("/usr/", "/usr"), ("/lib64", "/lib64")]
+)
+def test_no_secret_hides_the_system(path: str, system: str) -> None:
+    message = f"{path} is the same as or above {system}, which every container needs"
+    [(_, position, found_message, _)] = found("S015", secrets={"token": path})
+    assert (position, found_message) == (at("secrets", "token"), message)
+
+
+def test_a_mount_is_said_to_be_taken_once() -> None:
+    problems = found("S015", secrets={"a": "/work", "b": "/work/x", "c": "/c", "d": "/c"})
+    assert [(position, message) for _, position, message, _ in problems] == sorted(
+        (at("secrets", name), f"{path} is the same as, above or below {taken} is mounted")
+        for name, path, taken in (
+            ("a", "/work", "/work, where the working directory"),
+            ("b", "/work/x", "/work, where the working directory"),
+            ("d", "/c", "/c, where Secret c"),
+        )
+    )
 
 
 def test_secrets_are_mounted_apart() -> None:

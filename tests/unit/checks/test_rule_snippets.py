@@ -41,20 +41,20 @@ def expanded(found: re.Match[str]) -> str:
     return f"[{', '.join(f'{before}{number}{after}' for number in range(1, int(last) + 1))}]"
 
 
-def codes(root: Path) -> set[str]:
-    return {problem.code for problem in check(load_repo(root))}
+def codes(root: Path) -> list[str]:
+    return [problem.code for problem in check(load_repo(root))]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_the_wrong_example_breaks_its_rule_and_no_other(rule: Rule, tmp_path: Path) -> None:
     write(tmp_path, rule.wrong)
-    assert codes(tmp_path) == {rule.code}
+    assert codes(tmp_path) == [rule.code]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_the_right_example_breaks_no_rule(rule: Rule, tmp_path: Path) -> None:
     write(tmp_path, rule.right)
-    assert codes(tmp_path) == set()
+    assert codes(tmp_path) == []
 
 
 @pytest.mark.parametrize("rule", ALL_RULES.values(), ids=lambda rule: rule.code)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from unit.cli.commands import command_line, environment, run, write_repository
 
 from converter.cli.main import COMMANDS
 
@@ -53,3 +56,69 @@ def test_an_unknown_command_is_wrong_usage() -> None:
     assert done.returncode == 2
     assert "No such command 'aply'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+PRINTING = [
+    ("--help",),
+    ("validate", "{repo}"),
+    ("render", "{repo}"),
+    ("render", "{small}"),
+    ("rule",),
+    ("rule", "C010"),
+]
+
+
+def in_repository(arguments: tuple[str, ...], directory: Path) -> list[str]:
+    """With more output than is buffered, or, without campaigns, with less."""
+    repo = write_repository(directory / "repo")
+    small = write_repository(directory / "small")
+    (small / "campaigns/letters.yaml").unlink()
+    return command_line(*(argument.format(repo=repo, small=small) for argument in arguments))
+
+
+@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+def test_a_full_disk_is_one_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    command = in_repository(arguments, tmp_path)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: cannot write: No space left on device\n"
+
+
+@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+def test_a_reader_that_has_gone_is_no_reason_to_say_anything(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    """As in ``campaigns rule | head -1``."""
+    command = in_repository(arguments, tmp_path)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        command, env=environment(), stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert done.stderr == ""
+
+
+def test_what_the_encoding_lacks_is_escaped(tmp_path: Path) -> None:
+    repo = write_repository(tmp_path, {"campaigns/a.yaml": "pipeline: [\n"})
+    done = run("validate", repo, PYTHONIOENCODING="latin-1")
+    assert done.returncode == 1
+    assert " \\u2014 " in done.stdout
+    done = run("render", repo, PYTHONIOENCODING="latin-1")
+    assert done.returncode == 1
+    assert " \\u2014 " in done.stderr
+
+
+def test_an_invalid_repository_is_counted_as_by_validate(tmp_path: Path) -> None:
+    mistake = "pipeline: orc\nvolumes: [{}]\n"
+    files = {f"campaigns/{name}.yaml": mistake.format(name) for name in ("a", "b")}
+    repo = write_repository(tmp_path / "repo")
+    write_repository(repo, files)
+    checked, rendered = run("validate", repo), run("render", repo)
+    *problems, counted = checked.stdout.splitlines()
+    assert len(problems) == 2
+    assert (rendered.returncode, rendered.stdout) == (1, "")
+    assert rendered.stderr.splitlines() == [*problems, f"{counted} Nothing was done."]

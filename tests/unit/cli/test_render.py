@@ -111,7 +111,10 @@ def test_a_problem_leaves_everything_as_it_was(repo: Path, tmp_path: Path) -> No
     assert _files(out) == before
 
 
-@pytest.mark.parametrize("place", [".", "campaigns", "pipelines", "campaigns/../pipelines"])
+@pytest.mark.parametrize(
+    "place",
+    [".", "campaigns", "pipelines", "campaigns/../pipelines", "campaigns/out", "pipelines/a/b"],
+)
 def test_never_writes_among_the_sources(place: str, repo: Path) -> None:
     before = _files(repo)
     ran = _run(repo, "--out", repo / place)
@@ -153,6 +156,18 @@ def test_the_repository_is_named_after_its_directory_outside_git(repo: Path) -> 
     bodies = list(yaml.safe_load_all(ran.stdout))
     annotation = "gitops-campaigns.io/repository"
     assert {body["metadata"]["annotations"][annotation] for body in bodies} == {"repo"}
+    assert ran.stderr.decode() == (
+        "warning: there is no `repository` in converter.yaml and no git remote `origin`, so the "
+        "repository is called repo after its directory: set `repository` in converter.yaml\n"
+    )
+
+
+def test_warnings_of_the_repository_are_told(repo: Path) -> None:
+    (repo / "campaigns/maps.yaml").write_text(CAMPAIGN)
+    ran = _run(repo)
+    assert ran.returncode == 0
+    [line] = ran.stderr.decode().splitlines()
+    assert line.startswith(f"{repo}/campaigns/maps.yaml:2:11: C010 warning: ")
 
 
 def test_help_has_an_example() -> None:

@@ -114,6 +114,61 @@ def test_a_file_outside_of_a_repository_is_wrong_usage(repo: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    ["README.md", "campaigns/notes.txt", "campaigns/.hidden.yaml", "sub/campaigns/letters.yaml"],
+)
+def test_a_file_that_is_not_one_of_the_repositorys_is_wrong_usage(repo: Path, name: str) -> None:
+    (repo / name).parent.mkdir(parents=True, exist_ok=True)
+    (repo / name).write_text("pipeline: orc\n")
+    done = CliRunner().invoke(validate.command, [name])
+    assert done.exit_code == 2
+    assert f"{name} is not a file of the repository in .;" in done.output
+
+
+def test_a_file_with_a_wrong_ending_is_checked(repo: Path) -> None:
+    (repo / "campaigns/letters.yaml").rename(repo / "campaigns/letters.yml")
+    done = run("campaigns/letters.yml")
+    assert done.return_value == 1
+    assert done.output.startswith("campaigns/letters.yml:0:0: F008")
+
+
+def test_each_repository_is_checked_once(repo: Path) -> None:
+    campaign(repo, "pipeline: orc\nvolumes: [a]\n")
+    done = run(".", str(repo), "campaigns/..", "campaigns", "campaigns/letters.yaml")
+    assert re.findall(r"^\S+", done.output, re.MULTILINE) == [
+        "campaigns/letters.yaml:1:11:",
+        "Found",
+    ]
+    assert document(".", str(repo), "--format", "json")["summary"]["files"] == 3
+
+
+@pytest.mark.parametrize("directory", ["campaigns", "pipelines"])
+def test_a_directory_of_the_repository_stands_for_it(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, directory: str
+) -> None:
+    assert run(directory).output == "All 3 files are valid.\n"
+    monkeypatch.chdir(repo / directory)
+    assert run().output == "All 3 files are valid.\n"
+
+
+def test_another_directory_in_a_repository_is_not_it(repo: Path) -> None:
+    (repo / "eu").mkdir()
+    assert run("eu").output.startswith("eu/converter.yaml:0:0: F008 missing")
+
+
+@pytest.mark.parametrize("options", [("--select", "C"), ("--ignore", "F")], ids=" ".join)
+def test_a_repository_that_cannot_be_loaded_is_never_valid(
+    repo: Path, options: tuple[str, ...]
+) -> None:
+    (repo / "empty").mkdir()
+    done = run("empty", *options)
+    assert done.return_value == 1
+    assert done.output.startswith("empty/converter.yaml:0:0: F008 missing")
+    campaign(repo, "pipeline: ocr\n")
+    assert run(*options).return_value == 1
+
+
+@pytest.mark.parametrize(
     ("arguments", "codes"),
     [
         ((), ["C005", "C006", "C008"]),
@@ -243,3 +298,7 @@ def test_the_last_line_counts(levels: tuple[Level, ...], expected: str) -> None:
 
 def test_one_file_is_counted_as_one() -> None:
     assert summary(Report((), 1)) == "1 file is valid."
+
+
+def test_no_file_is_not_a_valid_one() -> None:
+    assert summary(Report((), 0)) == "There are no files to check."

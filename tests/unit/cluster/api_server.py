@@ -52,12 +52,12 @@ class ApiServer:
     requests: list[Request] = field(default_factory=list)
     now: datetime | None = field(default_factory=lambda: datetime(2026, 1, 1, tzinfo=UTC))
 
-    def client(self) -> Client:
+    def client(self, request_timeout: float = 5.0) -> Client:
         configuration = Configuration()
         configuration.host = self.url
         configuration.api_key = {"authorization": "Bearer secret"}
         configuration.proxy = None
-        return Client(configuration, request_timeout=5.0)
+        return Client(configuration, request_timeout=request_timeout)
 
     def asked(self) -> list[tuple[str, str]]:
         return [(request.method, request.path) for request in self.requests]

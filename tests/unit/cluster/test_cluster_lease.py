@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from unit.cluster.api_server import ApiServer, serve
+from unit.cluster.api_server import ApiServer, Object, serve
 from unit.cluster.lease_store import LeaseStore, held_by
 
 from converter.cluster import lease
 from converter.cluster.resources import JOBS
-from converter.errors import ApiError, ClusterUnavailable, LeaseHeld, LeaseLost
+from converter.errors import ApiError, ClusterUnavailable, LeaseHeld, LeaseLost, Refused
 
 # Far from this machine's own clock, so that a use of that one would show.
 NOW = datetime(2001, 1, 1, 12, 0, tzinfo=UTC)
@@ -111,7 +111,7 @@ def test_of_two_that_take_over_at_once_one_gets_through(
     store.lease = held_by("dead", NOW - timedelta(hours=1))
     is_held = lease.is_held
 
-    def overtaken(seen: lease.Object, now: datetime) -> bool:
+    def overtaken(seen: Object, now: datetime) -> bool:
         store.take_over("quicker", NOW)
         return is_held(seen, now)
 
@@ -175,7 +175,7 @@ def test_a_renewal_that_fails_is_made_up_for_by_the_next(store: LeaseStore, api:
 def test_renewals_that_fail_for_too_long_are_a_loss(
     store: LeaseStore, api: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "GIVE_UP_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(lease, "give_up_after_seconds", lambda longest_try_seconds: 0.0)
     with lease.held(api.client(), "n", "me") as held:
         store.broken = 1
         with pytest.raises(LeaseLost, match="403"):
@@ -186,9 +186,48 @@ def test_renewals_that_fail_for_too_long_are_a_loss(
 def test_a_late_renewal_that_succeeds_proves_that_nobody_took_over(
     api: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "GIVE_UP_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(lease, "give_up_after_seconds", lambda longest_try_seconds: 0.0)
     with lease.held(api.client(), "n", "me") as held:
         held.keep()
+
+
+@pytest.mark.parametrize("request_timeout", [5.0, 60.0, 250.0])
+def test_the_last_request_before_giving_up_ends_before_another_run_may_take_over(
+    api: ApiServer, request_timeout: float
+) -> None:
+    longest = api.client(request_timeout).longest_try_seconds
+    assert longest > request_timeout
+    give_up = lease.give_up_after_seconds(longest)
+    assert give_up >= lease.RENEW_AFTER_SECONDS
+    assert give_up + longest < lease.DURATION.total_seconds()
+
+
+def test_a_request_that_may_outlast_the_lease_is_refused(api: ApiServer) -> None:
+    with (
+        pytest.raises(Refused, match="set it to 250 or less"),
+        lease.held(api.client(251.0), "n", "me"),
+    ):
+        pytest.fail("with a Lease that cannot be kept")
+    assert api.requests == []
+
+
+def test_after_the_run_nothing_is_written_any_more(api: ApiServer) -> None:
+    with lease.held(api.client(), "n", "me") as held:
+        pass
+    with pytest.raises(LeaseLost, match="the run is over"):
+        held.keep()
+
+
+@pytest.mark.usefixtures("renew_at_once")
+def test_a_wait_in_which_nothing_is_written_keeps_the_lease(
+    store: LeaseStore, api: ApiServer
+) -> None:
+    client = api.client()
+    with lease.held(client, "n", "me") as held:
+        client.check()
+        store.take_over("other", NOW)
+        with pytest.raises(LeaseLost, match="taken by other"):
+            client.guarded_by(held.keep).check()
 
 
 def test_a_failing_release_does_not_hide_the_runs_own_end(

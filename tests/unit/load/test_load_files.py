@@ -68,6 +68,38 @@ def test_converter_yml_is_one_problem(tmp_path: Path) -> None:
     ]
 
 
+def test_converter_yml_beside_converter_yaml_is_a_problem(tmp_path: Path) -> None:
+    write(tmp_path, {"converter.yaml": SETTINGS, "converter.yml": SETTINGS})
+    assert found(load_repo(tmp_path)) == [
+        "converter.yml:0:0: F008 not read, since there is a converter.yaml — keep one of the two"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("campaign", "campaigns"),
+        ("Campaigns", "campaigns"),
+        ("pipeline", "pipelines"),
+        ("PIPELINES", "pipelines"),
+    ],
+)
+def test_a_directory_with_nearly_the_right_name_is_a_problem(
+    name: str, right: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {"converter.yaml": SETTINGS, f"{name}/a.yaml": CAMPAIGN})
+    result = load_repo(tmp_path)
+    assert found(result) == [f"{name}:0:0: F008 files in it are not read — move them into {right}/"]
+    assert result.broken == {right}
+
+
+def test_a_directory_of_something_else_is_not_ours(tmp_path: Path) -> None:
+    names = ["pipeline/run.py", "campaign/.a.yaml", "campaigns-old/a.yaml", "Pipelines/README.md"]
+    write(tmp_path, {"converter.yaml": SETTINGS, **dict.fromkeys(names, "")})
+    (tmp_path / "Campaigns").write_text("")
+    assert found(load_repo(tmp_path)) == []
+
+
 def test_a_directory_of_campaigns_is_a_problem(tmp_path: Path) -> None:
     write(tmp_path, {"converter.yaml": SETTINGS, "campaigns/2026/a.yaml": CAMPAIGN})
     assert found(load_repo(tmp_path)) == [

@@ -17,6 +17,52 @@ CAMPAIGN_MISTAKES = [
         ["3:1: F004 unknown key name — remove it: the name of the file is the name"],
     ),
     (
+        CAMPAIGN + "id: spring\n",
+        ["3:1: F004 unknown key id — remove it: the name of the file is the name"],
+    ),
+    (
+        "window: 3\n",
+        [
+            "1:1: F006 the key pipeline is missing — add pipeline: the pipeline that processes "
+            "each volume: the name of a file in pipelines/, without .yaml",
+            "1:1: F006 the key volumes is missing — add volumes: the work items, one pod each",
+        ],
+    ),
+    (
+        "foo: 3\nvolumes: [a]\n",
+        [
+            "1:1: F004 unknown key foo — remove it; the keys here are pipeline, volumes, priority, "
+            "window, min_window and suspend",
+            "1:1: F006 the key pipeline is missing — add pipeline: the pipeline that processes "
+            "each volume: the name of a file in pipelines/, without .yaml",
+        ],
+    ),
+    (
+        HEAD + "  - {}\n",
+        [
+            "3:5: F006 volumes, entry 1 has none of source, manifest and images — add one of them",
+            "3:5: F006 volumes, entry 1: the key id is missing — add id: the name of the volume",
+        ],
+    ),
+    (
+        "pipeline: {{ p }}\nvolumes: [a]\n",
+        ["1:11: F005 pipeline is a mapping — write text"],
+    ),
+    (
+        HEAD + f"  - {'a_' * 32}\n",
+        [
+            f'3:5: F005 volumes, entry 1: "{("a_" * 32)[:59]}…" is not valid — write letters, '
+            "digits, '-', '_' and '.', with a letter or digit at both ends, at most 63 characters"
+        ],
+    ),
+    (
+        CAMPAIGN + "1: a\n",
+        [
+            "3:1: F004 unknown key 1 — remove it; the keys here are pipeline, "
+            "volumes, priority, window, min_window and suspend"
+        ],
+    ),
+    (
         "volumes: [a]\n",
         [
             "1:1: F006 the key pipeline is missing — add pipeline: the pipeline that processes "
@@ -42,11 +88,23 @@ CAMPAIGN_MISTAKES = [
     ),
     (
         CAMPAIGN + "window: 20.0\n",
-        ["3:9: F005 window is 20.0 — write a whole number in decimal digits"],
+        ["3:9: F005 window is 20.0 — write 20"],
     ),
     (
         CAMPAIGN + "window: 0x10\n",
-        ["3:9: F005 window is 0x10 — write a whole number in decimal digits"],
+        ["3:9: F005 window is 0x10 — write 16"],
+    ),
+    (CAMPAIGN + "window: 1_000\n", ["3:9: F005 window is 1_000 — write 1000"]),
+    (CAMPAIGN + "window: 1e2\n", ["3:9: F005 window is 1e2 — write 100"]),
+    (CAMPAIGN + "window: 012\n", ["3:9: F005 window is 012 — write 12 or 10"]),
+    (CAMPAIGN + "window: 1.5\n", ["3:9: F005 window is 1.5 — write a whole number"]),
+    (
+        CAMPAIGN + "min_window: 99999999999999999999\n",
+        ["3:13: F005 min_window is 99999999999999999999 — write a number from 1 to 2147483647"],
+    ),
+    (
+        CAMPAIGN + "window: -1e30\n",
+        ["3:9: F005 window is -1e30 — write a number from 1 to 2147483647"],
     ),
     (
         CAMPAIGN + "window: many\n",
@@ -206,7 +264,69 @@ SETTINGS_MISTAKES = [
         "namespace: team\nqueue: q\nsource_template: https://a/{ref}/{ref}\n",
         [
             '3:18: F005 source_template: "https://a/{ref}/{ref}" is not valid — write one line of '
-            "text with {ref} in it exactly once and no other braces"
+            "text with {ref} in it exactly once and no other braces, not beginning with 'images:'"
+        ],
+    ),
+    (
+        "namespace: team\nqueue: q\nsource_template: images:{ref}\n",
+        [
+            '3:18: F005 source_template: "images:{ref}" is not valid — write one line of text with '
+            "{ref} in it exactly once and no other braces, not beginning with 'images:'"
+        ],
+    ),
+    (
+        "namespace: team\nbackend: slrm\n",
+        ['2:10: F005 backend is "slrm" — did you mean slurm?'],
+    ),
+    (
+        "namespace: team\nbackend: kueue\n",
+        [
+            "1:1: F006 the key queue is missing — add queue: the queue that campaigns wait in: "
+            "with Kueue, the name of a LocalQueue"
+        ],
+    ),
+    (
+        "namespace: team\nqueue: q\nsizes: {l: {}}\n",
+        [
+            "3:12: F006 sizes, l: the key cpu is missing — add cpu: CPU cores, for example 4 or "
+            "500m",
+            "3:12: F006 sizes, l: the key memory is missing — add memory: memory, for example 16Gi",
+        ],
+    ),
+    (
+        "namespace: team\nqueue: q\nquota: {cpu: 1, memory: 1Gi, gpu: 1, cores: 1}\n",
+        [
+            "3:30: F004 quota: unknown key gpu — did you mean nvidia.com/gpu?",
+            "3:38: F004 quota: unknown key cores — remove it; the keys here are cpu, memory and "
+            "nvidia.com/gpu",
+        ],
+    ),
+    (
+        "namespace: team\nqueue: q\nquota: {cpu: 1}\n",
+        [
+            "3:8: F006 quota: the key memory is missing — add memory: memory that campaigns may "
+            "use at once, for example 256Gi"
+        ],
+    ),
+    (
+        "namespace: team\nqueue: q\nallowed_image_repos: [a]\n",
+        [
+            "3:1: F004 unknown key allowed_image_repos — remove it: admission policies of the "
+            "cluster decide that"
+        ],
+    ),
+    (
+        "namespace: team\nqueue: q\nrequire_model_revision: true\n",
+        [
+            "3:1: F004 unknown key require_model_revision — remove it: admission policies of the "
+            "cluster decide that"
+        ],
+    ),
+    (
+        "namespace: team\nqueue: q\nqueues: q\n",
+        [
+            "3:1: F004 unknown key queues — remove it; `campaigns schema converter` prints the "
+            "keys that there are"
         ],
     ),
     (
@@ -220,9 +340,21 @@ SETTINGS_MISTAKES = [
     ),
     (
         "namespace: team\nqueue: q\nsizes: {small: {cpu: 1, memory: 1_000}}\n",
+        ['3:33: F007 some YAML readers take 1_000 for the number 1000 — write 1000 or "1_000"'],
+    ),
+    (
+        "namespace: team\nqueue: q\nsizes: {small: {cpu: 1e-4, memory: 010}}\n",
         [
-            '3:33: F007 some YAML readers take 1_000 for the number 1000 — write "1_000" with '
-            "quotes if text is meant, else in the usual form"
+            '3:22: F007 some YAML readers take 1e-4 for the number 0.0001 — write 1.0e-4 or "1e-4"',
+            "3:36: F007 some YAML readers take 010 for the number 8 (octal) — "
+            'write 10 or 8 or "010"',
+        ],
+    ),
+    (
+        "namespace: team\nqueue: q\nsizes: {small: {cpu: yes, memory: 2024-01-31}}\n",
+        [
+            '3:22: F007 some YAML readers take yes for true — write true or "yes"',
+            '3:35: F007 some YAML readers take 2024-01-31 for a date — write "2024-01-31"',
         ],
     ),
     (
@@ -251,6 +383,39 @@ def test_a_mistake_in_the_settings_is_one_line(
     text: str, expected: list[str], tmp_path: Path
 ) -> None:
     assert lines(load(tmp_path, settings=text)) == expected
+
+
+@pytest.mark.parametrize("name", ["name", "id"])
+def test_a_pipeline_is_named_by_its_file(name: str, tmp_path: Path) -> None:
+    assert lines(load(tmp_path, pipeline=f"{name}: ocr\nimage: a:1\n")) == [
+        f"1:1: F004 unknown key {name} — remove it: the name of the file is the name"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "right"),
+    [
+        ("http://a", True),
+        ("https://me:secret@a.example:65535/b?c#d", True),
+        ("http://[::1]:080/", True),
+        ("http://é.example?b", True),
+        ("http://", False),
+        ("http:///a", False),
+        ("http://:99999/x", False),
+        ("http://:80/x", False),
+        ("http://a:65536/", False),
+        ("http://a:b/", False),
+        ("http://a:/", False),
+        ("http://[::1/", False),
+        ("http://a]/", False),
+        ("http://me@/", False),
+        ("http://a b/", False),
+    ],
+)
+def test_a_url_has_a_host_and_a_port_that_there_is(url: str, right: bool, tmp_path: Path) -> None:
+    manifest = load(tmp_path, campaign=HEAD + f"  - {{id: a, manifest: '{url}'}}\n")
+    results = load(tmp_path, settings=f"namespace: team\nqueue: q\nresults_url: '{url}'\n")
+    assert (lines(manifest) == [], lines(results)[-1:] == []) == (right, right)
 
 
 @pytest.mark.parametrize(

@@ -10,34 +10,40 @@ from converter.load.scalars import Misread, is_text_key, plain_scalar, reading
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "words", "usual"),
     [
-        ("0012", "the number 10 (octal)"),
-        ("0o17", "the number 15 (octal)"),
-        ("089", "the number 89"),
-        ("0x1F", "the number 31 (hexadecimal)"),
-        ("0xb1", "the number 177 (hexadecimal)"),
-        ("-0b11", "the number -3 (binary)"),
-        ("1_000", "the number 1000"),
-        ("1:20", "the number 80"),
-        ("190:20:30.5", "the number 685230.5"),
-        ("1e5", "the number 100000.0"),
-        ("1.0e5", "the number 100000.0"),
-        ("-.5", "the number -0.5"),
-        (".inf", "no finite number"),
-        (".NaN", "no finite number"),
-        ("9" * 40, "a number"),
-        (str(2**63), "the number 9223372036854775808"),
-        ("2024-01-31", "a date"),
-        ("2024-01-31 10:00:00", "a date"),
-        ("yes", "true"),
-        ("OFF", "false"),
-        ("y", "true"),
-        ("=", "the default value of a mapping"),
+        ("0012", "the number 10 (octal)", "12 or 10"),
+        ("0o17", "the number 15 (octal)", "15"),
+        ("089", "the number 89", "89"),
+        ("0x1F", "the number 31 (hexadecimal)", "31"),
+        ("0xb1", "the number 177 (hexadecimal)", "177"),
+        ("-0b11", "the number -3 (binary)", "-3"),
+        ("1_000", "the number 1000", "1000"),
+        ("1:20", "the number 80", "80"),
+        ("190:20:30.5", "the number 685230.5", "685230.5"),
+        ("1e5", "the number 100000.0", "1.0e+5"),
+        ("1.0e5", "the number 100000.0", "1.0e+5"),
+        ("1e-4", "the number 0.0001", "1.0e-4"),
+        ("-.5", "the number -0.5", "-0.5"),
+        (".inf", "no finite number", ""),
+        ("1e400", "no finite number", ""),
+        (".NaN", "no finite number", ""),
+        ("9" * 40, "a number", ""),
+        (str(2**63), "the number 9223372036854775808", ""),
+        ("2024-01-31", "a date", ""),
+        ("2024-01-31 10:00:00", "a date", ""),
+        ("yes", "true", "true"),
+        ("OFF", "false", "false"),
+        ("y", "true", "true"),
+        ("=", "the default value of a mapping", ""),
     ],
 )
-def test_what_readers_disagree_on_is_misread(text: str, words: str) -> None:
-    assert plain_scalar(text) == Misread(text, words)
+def test_what_readers_disagree_on_is_misread(text: str, words: str, usual: str) -> None:
+    found = plain_scalar(text)
+    assert isinstance(found, Misread)
+    assert (found.text, found.reading, found.usual) == (text, words, usual)
+    for form in filter(None, usual.split(" or ")):
+        assert isinstance(plain_scalar(form), bool | int | float)
 
 
 @pytest.mark.parametrize(

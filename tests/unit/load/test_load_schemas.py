@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from unit.load.repositories import dump, lines, load
 
 from converter.cli.main import campaigns
-from converter.load.explain import _EXPLANATIONS
+from converter.load.keywords import EXPLANATIONS
 from converter.load.schema import FileKind, document
 
 KINDS = list(FileKind)
@@ -23,7 +23,8 @@ FILE_OF = {FileKind.CONVERTER: "settings", FileKind.PIPELINE: "pipeline"}
 # Keywords that cannot fail by themselves, or whose failure is reported by what is inside them.
 NOT_EXPLAINED = {
     "$schema", "$ref", "$defs", "title", "description", "properties", "items", "if", "then",
-    "else", "allOf", "const", "errorMessage", "patternErrorMessage",
+    "else", "allOf", "const", "errorMessage", "patternErrorMessage", "patternProperties",
+    "$comment",
 }  # fmt: skip
 
 
@@ -67,9 +68,14 @@ def test_every_keyword_that_can_fail_is_explained(kind: FileKind) -> None:
     for schema in subschemas(document(kind)):
         names = {name for part in ("properties", "$defs") for name in schema.get(part, ())}
         keywords |= set() if names and set(schema) <= names else set(schema)
-    known = {name for schema in subschemas(document(kind)) for name in schema.get("properties", ())}
+    known = {
+        name
+        for schema in subschemas(document(kind))
+        for part in ("properties", "patternProperties")
+        for name in schema.get(part, ())
+    }
     defined = set(document(kind)["$defs"])
-    assert keywords - known - defined - NOT_EXPLAINED <= set(_EXPLANATIONS)
+    assert keywords - known - defined - NOT_EXPLAINED <= set(EXPLANATIONS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,6 +95,10 @@ AMOUNTS = (
     st.integers(1, 10**6)
     | st.sampled_from([0.5, 1.5, 2.0])
     | st.from_regex(r"[1-9][0-9]{0,3}(m|Ki|Mi|Gi|M|G)?", fullmatch=True)
+)
+QUOTAS = st.fixed_dictionaries(
+    {"cpu": AMOUNTS, "memory": AMOUNTS},
+    optional={"nvidia.com/gpu": AMOUNTS, "example.org/fpga": AMOUNTS, "pods": AMOUNTS},
 )
 ARGUMENTS = st.lists(PRINTABLE, min_size=1, max_size=3)
 
@@ -148,10 +158,11 @@ VALID = {
                         "name": NAMES,
                         "nodeLabels": st.dictionaries(NAMES, NAMES, min_size=1, max_size=3),
                     },
-                    {"quota": st.dictionaries(NAMES, AMOUNTS, max_size=3)},
+                    {"quota": QUOTAS},
                 ),
                 max_size=2,
             ),
+            "quota": QUOTAS,
             "env": ENV,
             "secrets": st.dictionaries(NAMES, NAMES.map("/{}".format), max_size=2),
             "node_selector": st.dictionaries(NAMES, NAMES, max_size=2),

@@ -52,7 +52,7 @@ flavors:
     nodeLabels: {example.org/gpu: a100}
     nodeTaints: [{key: gpu, value: a100, effect: NoSchedule}]
     quota: {cpu: 8, memory: 64Gi, nvidia.com/gpu: "4"}
-quota: {cpu: 4}
+quota: {cpu: 4, memory: 8Gi}
 command: [run, --fast]
 env: {A: "1", B: ""}
 secrets: {token: /secrets/token}
@@ -101,7 +101,7 @@ image_cache: {bucket: images}
                 {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "4"},
             ),
         ),
-        quota={"cpu": "4"},
+        quota={"cpu": "4", "memory": "8Gi"},
         command=("run", "--fast"),
         env={"A": "1", "B": ""},
         secrets={"token": "/secrets/token"},
@@ -135,7 +135,7 @@ image_cache: {bucket: images}
 def test_other_spellings_of_settings(tmp_path: Path) -> None:
     text = (
         "namespace: team\nqueue: ''\npublic_results_base: HTTP://a\nreactivate: always\n"
-        "default_size: null\nimage_cache: ~\n"
+        "default_size: null\nimage_cache: ~\nsource_template: ''\n"
     )
     assert settings(tmp_path, text) == Settings("team", "", results_url="HTTP://a")
 

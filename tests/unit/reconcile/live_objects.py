@@ -15,6 +15,7 @@ from converter.model import Settings
 from converter.names import (
     CAMPAIGN_LABEL,
     FIELD_MANAGER,
+    IMAGE_ANNOTATION,
     INPUTS_ANNOTATION,
     JOB_UID_ANNOTATION,
     KUEUE_JOB_UID_LABEL,
@@ -26,6 +27,7 @@ from converter.names import (
     REPOSITORY_ANNOTATION,
     ROLE_LABEL,
     SUSPEND_ANNOTATION,
+    VOLUMES_ANNOTATION,
     WINDOW_ANNOTATION,
     campaign_configmap,
     pipeline_configmap,
@@ -76,7 +78,8 @@ def volumes(
 ) -> Manifest:
     """The ConfigMap of a campaign Job's volumes, as rendered."""
     name = campaign_configmap(of)
-    body = _body("v1", "ConfigMap", name, Role.VOLUMES, pipeline, campaign or of, {})
+    annotations = {VOLUMES_ANNOTATION: f"{number} volumes", IMAGE_ANNOTATION: "ocr@sha256:1"}
+    body = _body("v1", "ConfigMap", name, Role.VOLUMES, pipeline, campaign or of, annotations)
     body["data"] = {"volumes.txt": "".join(f"v{index}\tsource\n" for index in range(number))}
     return Manifest(Role.VOLUMES, body, pipeline, campaign or of)
 
@@ -172,6 +175,7 @@ def workload(
     return {
         "metadata": {
             "name": name or f"job-{of['metadata']['name']}",
+            "resourceVersion": "1",
             "labels": {KUEUE_JOB_UID_LABEL: of["metadata"]["uid"]},
         },
         "spec": {} if active is None else {"active": active},

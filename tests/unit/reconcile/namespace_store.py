@@ -81,6 +81,9 @@ class Namespace:
         if plural == "workloads":
             if live is None:
                 return failure(404, "NotFound")
+            read = request.body.get("metadata", {}).get("resourceVersion")
+            if read not in (None, live["metadata"]["resourceVersion"]):
+                return failure(409, "Conflict")
             live["spec"] |= request.body["spec"]
             return Answer(200, live)
         return self._apply(request, kind, plural, name)

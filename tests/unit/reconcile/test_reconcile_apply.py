@@ -1,22 +1,19 @@
 """Whole applies under faults: killed between any two writes, refused, raced (apply.md, Order)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import pytest
-from unit.cluster.api_server import Answer, ApiServer, Object, Request, failure, serve
+from unit.cluster.api_server import ApiServer, Object, Request, serve
 from unit.cluster.lease_store import LeaseStore
+from unit.reconcile.applies import ACTIVE, PAUSED, applying, details, refuse, with_running
 from unit.reconcile.live_objects import (
-    REPOSITORY,
-    SETTINGS,
     applied,
     campaign,
     ended,
     job,
     managed,
     pipeline,
-    running,
     stamped_volumes,
     volumes,
     warmup,
@@ -24,54 +21,10 @@ from unit.reconcile.live_objects import (
 )
 from unit.reconcile.namespace_store import Namespace
 
-from converter.errors import ClusterUnavailable, LeaseHeld, Refused
+from converter.errors import ClusterUnavailable, LeaseHeld
 from converter.manifest import Manifest
 from converter.names import KUEUE_QUEUE_LABEL
-from converter.queues.kueue import Kueue
-from converter.reconcile.apply import Options, apply
-from converter.reconcile.outcome import Fate, Outcome
-from converter.reconcile.provenance import Provenance
-
-PAUSED = [pipeline(), *campaign(suspended=True)]
-ACTIVE = [pipeline(), *campaign()]
-
-
-@pytest.fixture
-def namespace() -> Namespace:
-    return Namespace()
-
-
-@pytest.fixture
-def api(namespace: Namespace) -> Iterator[ApiServer]:
-    with serve(namespace) as server:
-        yield server
-
-
-def applying(api: ApiServer, manifests: list[Manifest], **options: Any) -> Outcome:
-    outcome = Outcome(lambda event: None)
-    chosen = Options(
-        repository=REPOSITORY,
-        identity="me",
-        provenance=Provenance("c0ffee", "ada", "2026-01-01T00:00:00Z"),
-        pause_wait=0.0,
-        concurrency=1,
-        **options,
-    )
-    apply(api.client(), manifests, SETTINGS, Kueue(), chosen, outcome)
-    return outcome
-
-
-def with_running(namespace: Namespace, name: str = "scan", **of_job: Any) -> Object:
-    """A campaign that runs, with its pipeline and its Workload."""
-    live = running(job(name, **of_job))
-    of = stamped_volumes(volumes(name), live["metadata"]["uid"])
-    namespace.add(applied(pipeline()), live, of, workload(live))
-    return live
-
-
-def details(outcome: Outcome, fate: Fate) -> list[tuple[str, str]]:
-    return [(event.target, event.detail) for event in outcome.events if event.fate is fate]
-
+from converter.reconcile.outcome import Fate
 
 # Where an apply starts from, and what it is given: (made before, manifests, prune).
 Start = Callable[[Namespace, ApiServer], None]
@@ -185,14 +138,6 @@ def test_a_second_apply_changes_nothing(namespace: Namespace, api: ApiServer) ->
     assert namespace.written == []
 
 
-def refuse(method: str, place: str, status: int = 403) -> Callable[[Request], Answer | None]:
-    def answer(request: Request) -> Answer | None:
-        is_it = request.method == method and request.path.endswith(place)
-        return failure(status, "Forbidden", "policy") if is_it else None
-
-    return answer
-
-
 def test_a_refused_job_leaves_its_configmap_alone_and_all_else_goes_on(
     namespace: Namespace, api: ApiServer
 ) -> None:
@@ -201,40 +146,6 @@ def test_a_refused_job_leaves_its_configmap_alone_and_all_else_goes_on(
     assert details(outcome, Fate.REFUSED) == [("Job/scan", "Forbidden: policy")]
     assert outcome.exit_code == 3
     assert set(namespace.objects["configmaps"]) == {"pipeline-ocr", "campaign-other"}
-
-
-def test_a_refused_job_is_paused_all_the_same(namespace: Namespace, api: ApiServer) -> None:
-    with_running(namespace)
-    namespace.refuses = refuse("PATCH", "/jobs/scan")
-    outcome = applying(api, PAUSED)
-    assert outcome.count(Fate.PAUSED) == 1
-    assert namespace.objects["workloads"]["job-scan"]["spec"]["active"] is False
-    assert outcome.exit_code == 3
-
-
-def test_a_refused_job_is_not_resumed(namespace: Namespace, api: ApiServer) -> None:
-    with_running(namespace)
-    applying(api, PAUSED)
-    namespace.refuses = refuse("PATCH", "/jobs/scan")
-    outcome = applying(api, ACTIVE)
-    assert outcome.count(Fate.RESUMED) == 0
-    assert namespace.objects["workloads"]["job-scan"]["spec"]["active"] is False
-
-
-def test_a_campaign_of_a_refused_pipeline_is_paused_but_not_resumed(
-    namespace: Namespace, api: ApiServer
-) -> None:
-    with_running(namespace, "scan")
-    with_running(namespace, "other")
-    namespace.objects["workloads"]["job-other"]["spec"]["active"] = False
-    namespace.refuses = refuse("PATCH", "/jobs/warmup-ocr")
-    outcome = applying(api, [pipeline(), warmup(), *campaign(suspended=True), *campaign("other")])
-    actives = {n: w["spec"]["active"] for n, w in namespace.objects["workloads"].items()}
-    assert actives == {"job-scan": False, "job-other": False}
-    assert [target for target, _ in details(outcome, Fate.HELD_BACK)] == [
-        "campaign scan",
-        "campaign other",
-    ]
 
 
 def test_a_refused_warmup_leaves_the_recipe_unchanged_too(
@@ -246,40 +157,6 @@ def test_a_refused_warmup_leaves_the_recipe_unchanged_too(
     assert [target for target, _ in details(outcome, Fate.REFUSED)] == ["Job/warmup-ocr"]
     stored = namespace.objects["configmaps"]["pipeline-ocr"]
     assert stored["data"]["pipeline.yaml"] == "recipe-1"
-
-
-def test_a_record_without_an_answer_does_not_stop_the_pauses(
-    namespace: Namespace, api: ApiServer
-) -> None:
-    with_running(namespace)
-    namespace.add(ended(job("old")), stamped_volumes(volumes("old"), "uid-old"))
-    namespace.refuses = lambda request: (
-        Answer(200, b"<html>") if request.path.endswith("-status") else None
-    )
-    with pytest.raises(ClusterUnavailable):
-        applying(api, [*campaign("old"), *PAUSED])
-    assert namespace.objects["workloads"]["job-scan"]["spec"]["active"] is False
-
-
-def test_a_request_without_an_answer_does_not_stop_the_pauses(
-    namespace: Namespace, api: ApiServer
-) -> None:
-    with_running(namespace)
-    namespace.refuses = lambda request: (
-        Answer(200, b"<html>") if request.path.endswith("/jobs/new") else None
-    )
-    with pytest.raises(ClusterUnavailable):
-        applying(api, [*campaign("new"), *PAUSED])
-    assert namespace.objects["workloads"]["job-scan"]["spec"]["active"] is False
-
-
-def test_workloads_that_cannot_be_read_again_are_paused_as_they_were_read_before(
-    namespace: Namespace, api: ApiServer
-) -> None:
-    with_running(namespace)
-    reads = iter([None, failure(403, "Forbidden")])
-    namespace.refuses = lambda request: next(reads) if request.path.endswith("/workloads") else None
-    assert applying(api, PAUSED).count(Fate.PAUSED) == 1
 
 
 def test_a_job_deleted_between_list_and_apply_is_not_made_again(
@@ -364,52 +241,3 @@ def test_a_warmup_that_does_not_go_away_is_not_called_replaced(
     namespace.add(applied(pipeline()), applied(warmup(recipe="recipe-0")))
     outcome = applying(api, [pipeline(), warmup()])
     assert details(outcome, Fate.REFUSED)[0][0] == "Job/warmup-ocr"
-
-
-def test_prune_deletes_jobs_before_configmaps(namespace: Namespace, api: ApiServer) -> None:
-    with_running(namespace)
-    applying(api, [*campaign("other")], prune=True)
-    deleted = [place for method, place in namespace.written if method == "DELETE"]
-    assert deleted[0] == "jobs/scan"
-    assert set(deleted[1:]) == {"configmaps/campaign-scan", "configmaps/pipeline-ocr"}
-
-
-def test_while_a_job_cannot_be_deleted_no_configmap_is(
-    namespace: Namespace, api: ApiServer
-) -> None:
-    with_running(namespace)
-    namespace.refuses = refuse("DELETE", "/jobs/scan")
-    outcome = applying(api, [*campaign("other")], prune=True)
-    assert [target for target, _ in details(outcome, Fate.PRUNE_FAILED)] == ["Job/scan"]
-    assert "campaign-scan" in namespace.objects["configmaps"]
-    assert outcome.exit_code != 0
-
-
-def test_without_prune_a_cancelled_campaign_is_named_and_kept(
-    namespace: Namespace, api: ApiServer
-) -> None:
-    with_running(namespace)
-    outcome = applying(api, [pipeline(), *campaign("other")])
-    ((target, detail),) = details(outcome, Fate.NOTE)
-    assert target == "campaign scan"
-    assert "--prune" in detail
-    assert "scan" in namespace.objects["jobs"]
-
-
-def test_prune_of_an_empty_repository_is_refused_before_anything_is_asked(
-    namespace: Namespace, api: ApiServer
-) -> None:
-    with_running(namespace)
-    with pytest.raises(Refused, match="--allow-empty"):
-        applying(api, [], prune=True)
-    assert api.requests == []
-    assert applying(api, [], prune=True, allow_empty=True).count(Fate.PRUNED) == 3
-
-
-def test_prune_over_the_limit_sends_nothing(namespace: Namespace, api: ApiServer) -> None:
-    for number in range(6):
-        with_running(namespace, f"scan-{number}")
-    with pytest.raises(Refused, match="--prune-limit 6"):
-        applying(api, ACTIVE, prune=True)
-    assert namespace.written == []
-    assert applying(api, ACTIVE, prune=True, prune_limit=6).count(Fate.PRUNED) == 12

@@ -18,12 +18,14 @@ from unit.reconcile.live_objects import (
     workload,
 )
 
+from converter.errors import LeaseLost
 from converter.names import FIELD_MANAGER, HOLD_ANNOTATION, KUEUE_JOB_UID_LABEL
 from converter.queues.kueue import Kueue
-from converter.reconcile import pause
-from converter.reconcile.outcome import Fate, Outcome
-from converter.reconcile.pause import Decision, Move, decide, kueue_deactivation, sync_pause
+from converter.reconcile import sync
+from converter.reconcile.outcome import Event, Fate, Outcome
+from converter.reconcile.pause import Decision, Move, decide, kueue_deactivation
 from converter.reconcile.plan import PauseWish
+from converter.reconcile.sync import Sync, sync_pause
 
 PAUSE = PauseWish("scan", "scan", active=False)
 RESUME = PauseWish("scan", "scan", active=True)
@@ -121,9 +123,16 @@ def test_reactivate_never_leaves_what_kueue_deactivated(present: Object, move: M
 
 @dataclass
 class Workloads:
-    """The Workloads of a namespace; `refused` and `vanished` ones cannot be patched."""
+    """The Workloads of a namespace; `refused` and `vanished` ones cannot be patched.
+
+    `changes` are the Workloads that others write after the LIST, one before each patch; `unread`
+    is how many LISTs are refused, and `jobs` is what is left of the Jobs at the end.
+    """
 
     present: list[Object] = field(default_factory=list)
+    changes: list[Object] = field(default_factory=list)
+    jobs: dict[str, Object] = field(default_factory=lambda: {"scan": RUNS})
+    unread: int = 0
     appear_later: list[Object] = field(default_factory=list)
     refused: tuple[str, ...] = ()
     vanished: tuple[str, ...] = ()
@@ -132,13 +141,20 @@ class Workloads:
     lists: int = 0
 
     def __call__(self, request: Request) -> Answer:
+        name = request.path.rpartition("/")[2]
+        if request.method == "GET" and "/jobs/" in request.path:
+            found = self.jobs.get(name)
+            return Answer(200, found) if found else failure(404, "NotFound")
+        if request.method == "GET" and name != "workloads":
+            return Answer(200, self._named(name))
         if request.method == "GET":
             self.lists += 1
+            if self.lists <= self.unread:
+                return failure(403, "Forbidden", "not allowed")
             assert request.query["labelSelector"] == KUEUE_JOB_UID_LABEL
             if self.lists > 1:
                 self.present += self.appear_later
             return Answer(200, {"metadata": {}, "items": self.present})
-        name = request.path.rpartition("/")[2]
         if name in self.refused:
             return failure(403, "Forbidden", "not allowed")
         if name in self.vanished:
@@ -146,10 +162,20 @@ class Workloads:
         if name in self.unanswered:
             return Answer(200, b"<html>")
         assert request.query["fieldManager"] == FIELD_MANAGER
-        assert list(request.body) == ["spec"]
         assert list(request.body["spec"]) == ["active"]
+        if self.changes:
+            changed = self.changes.pop(0)
+            self.present = [w for w in self.present if w is not self._named(name)] + [changed]
+        read = request.body.get("metadata", {}).get("resourceVersion")
+        assert (read is not None) is request.body["spec"]["active"]
+        if read not in (None, self._named(name)["metadata"]["resourceVersion"]):
+            return failure(409, "Conflict")
         self.patched.append((name, request.body["spec"]["active"]))
         return Answer(200, {"metadata": {"name": name}})
+
+    def _named(self, name: str) -> Object:
+        (found,) = (each for each in self.present if each["metadata"]["name"] == name)
+        return found
 
     def by_job(self) -> dict[str, tuple[Object, ...]]:
         found: dict[str, tuple[Object, ...]] = {}
@@ -166,7 +192,7 @@ def kueue() -> Workloads:
 
 @pytest.fixture
 def api(kueue: Workloads, monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiServer]:
-    monkeypatch.setattr(pause, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(sync, "POLL_SECONDS", 0.01)
     with serve(kueue) as server:
         yield server
 
@@ -179,17 +205,9 @@ def synced(
     wait_seconds: float = 0.0,
 ) -> Outcome:
     outcome = Outcome(lambda event: None)
-    sync_pause(
-        api.client(),
-        NAMESPACE,
-        wishes,
-        {each["metadata"]["name"]: each for each in live},
-        kueue.by_job(),
-        outcome,
-        reactivate=True,
-        wait_seconds=wait_seconds,
-        concurrency=4,
-    )
+    jobs = {each["metadata"]["name"]: each for each in live}
+    here = Sync(api.client(), NAMESPACE, jobs, outcome, reactivate=True, concurrency=4)
+    sync_pause(here, wishes, kueue.by_job(), wait_seconds)
     return outcome
 
 
@@ -269,3 +287,93 @@ def test_a_workload_that_cannot_be_patched_is_named_and_the_others_are_paused(
     assert "Workload/job-scan" in failed[0].detail
     assert outcome.count(Fate.PAUSED) == 9
     assert outcome.exit_code == 1
+
+
+def test_a_list_that_fails_is_read_again_until_the_wait_is_over(
+    api: ApiServer, kueue: Workloads
+) -> None:
+    kueue.unread = 1
+    kueue.appear_later = [workload(RUNS)]
+    outcome = synced(api, kueue, [PAUSE], RUNS, wait_seconds=30)
+    assert fates(outcome) == [(Fate.PAUSED, "scan")]
+    assert kueue.lists == 2
+
+
+def test_a_list_that_keeps_failing_is_a_pause_that_does_not_hold(
+    api: ApiServer, kueue: Workloads
+) -> None:
+    kueue.unread = 10_000
+    outcome = synced(api, kueue, [PAUSE], RUNS, wait_seconds=0.05)
+    assert fates(outcome) == [(Fate.PAUSE_FAILED, "scan")]
+    assert "not allowed" in outcome.events[0].detail
+
+
+@pytest.mark.parametrize(
+    "left", [{}, {"scan": ended(job())}, {"scan": OUTSIDE}], ids=["gone", "ended", "outside"]
+)
+def test_a_job_that_cannot_run_any_more_needs_no_workload(
+    api: ApiServer, kueue: Workloads, left: dict[str, Object]
+) -> None:
+    kueue.jobs = left
+    assert synced(api, kueue, [PAUSE], RUNS).events == []
+
+
+def later(present: Object, version: int) -> Object:
+    present["metadata"]["resourceVersion"] = str(version)
+    return present
+
+
+def test_a_hold_that_was_placed_after_the_list_is_not_overridden(
+    api: ApiServer, kueue: Workloads
+) -> None:
+    kueue.present = [workload(RUNS, active=False)]
+    kueue.changes = [later(held(RUNS), 2)]
+    outcome = synced(api, kueue, [RESUME], evicted(job()))
+    assert kueue.patched == []
+    assert fates(outcome) == [(Fate.NOTE, "scan")]
+    assert "hold 7" in outcome.events[0].detail
+
+
+@pytest.mark.parametrize(("changes", "fate"), [(2, Fate.RESUMED), (3, Fate.RESUME_FAILED)])
+def test_a_resume_of_a_workload_that_changed_is_tried_3_times(
+    api: ApiServer, kueue: Workloads, changes: int, fate: Fate
+) -> None:
+    kueue.present = [workload(RUNS, active=False)]
+    kueue.changes = [later(workload(RUNS, active=False), n + 2) for n in range(changes)]
+    outcome = synced(api, kueue, [RESUME], evicted(job()))
+    assert fates(outcome) == [(fate, "scan")]
+
+
+def test_a_pause_holds_for_a_workload_that_changed_too(api: ApiServer, kueue: Workloads) -> None:
+    kueue.present = [workload(RUNS)]
+    kueue.changes = [later(workload(RUNS), 2)]
+    assert fates(synced(api, kueue, [PAUSE], RUNS)) == [(Fate.PAUSED, "scan")]
+
+
+def test_a_report_that_fails_does_not_keep_a_pause_from_being_sent(
+    api: ApiServer, kueue: Workloads
+) -> None:
+    others = [running(job(f"other-{number}")) for number in range(9)]
+    kueue.present = [*map(workload, others)]
+
+    def closed(event: Event) -> None:
+        raise BrokenPipeError(event)
+
+    jobs = {each["metadata"]["name"]: each for each in others}
+    here = Sync(api.client(), NAMESPACE, jobs, Outcome(closed), reactivate=True, concurrency=1)
+    with pytest.raises(BrokenPipeError):
+        sync_pause(here, [PauseWish(n, n, active=False) for n in jobs], kueue.by_job(), 0.0)
+    assert len(kueue.patched) == 9
+
+
+def test_the_lease_is_kept_while_a_pause_waits(api: ApiServer) -> None:
+    """Nothing else would renew it: a wait writes nothing."""
+
+    def lost() -> None:
+        raise LeaseLost("taken by other")
+
+    jobs = {"scan": RUNS}
+    client = api.client().guarded_by(lost)
+    here = Sync(client, NAMESPACE, jobs, Outcome(print), reactivate=True, concurrency=1)
+    with pytest.raises(LeaseLost):
+        sync_pause(here, [PAUSE], {}, 30.0)

@@ -1,21 +1,17 @@
 """What an apply is going to do, from what is rendered and what is live (apply.md 5 to 10)."""
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from unit.reconcile.live_objects import (
     NAMESPACE,
-    REPOSITORY,
     Object,
     applied,
     campaign,
     ended,
     evicted,
-    foreign,
     job,
-    managed,
     pipeline,
     queued,
     running,
@@ -23,52 +19,16 @@ from unit.reconcile.live_objects import (
     state,
     volumes,
     warmup,
-    workload,
 )
+from unit.reconcile.plans import live_campaign, planned, reason, record_of, verbs
 
-from converter.manifest import Manifest
 from converter.names import (
-    CAMPAIGN_LABEL,
-    KUEUE_MIN_PARALLELISM_ANNOTATION,
     KUEUE_QUEUE_LABEL,
     PIPELINE_LABEL,
     SUSPEND_ANNOTATION,
 )
-from converter.queues.kueue import Kueue
 from converter.reconcile.live import Live
-from converter.reconcile.plan import PauseWish, Plan, Verb, plan
-from converter.reconcile.record import records_to_write
-
-
-def planned(manifests: list[Manifest], live: Live) -> Plan:
-    return plan(manifests, live, Kueue(), REPOSITORY)
-
-
-def live_campaign(live_job: Object, number: int = 3) -> tuple[Object, Object]:
-    """A Job and the ConfigMap of its volumes, stamped with its uid."""
-    name = live_job["metadata"]["name"]
-    of = volumes(name, number=number, campaign=live_job["metadata"]["labels"][CAMPAIGN_LABEL])
-    return live_job, stamped_volumes(of, live_job["metadata"]["uid"])
-
-
-def record_of(*objects: Object) -> Object:
-    """The record that an apply writes for the one ended Job among the objects, then live."""
-    (body,) = records_to_write(state(*objects), REPOSITORY)
-    return applied(body)
-
-
-def verbs(intended: Plan) -> list[tuple[str, Verb]]:
-    units = (*intended.pipelines, *intended.campaigns)
-    return [(step.manifest.target, step.verb) for unit in units for step in unit.steps]
-
-
-def reason(manifests: list[Manifest], live: Live) -> str:
-    """Why the one campaign is held back; nothing of it may be sent then."""
-    intended = planned(manifests, live)
-    (held,) = intended.held_back
-    assert held.kind == "campaign"
-    assert intended.campaigns == ()
-    return held.reason
+from converter.reconcile.plan import Plan, Verb
 
 
 def test_first_apply_sends_the_pipeline_and_the_job_before_its_configmap() -> None:
@@ -147,166 +107,13 @@ def test_a_record_that_cannot_be_read_leaves_the_campaign_alone() -> None:
     assert "not a record that can be read" in reason(campaign(), state(live_volumes, record))
 
 
-@pytest.mark.parametrize(
-    ("manifests", "live_job", "said"),
-    [
-        (campaign(volumes=4), running(job()), "its list of volumes differs"),
-        (campaign(pipeline="ocr-2"), running(job()), "its pipeline was ocr and is now ocr-2"),
-        (campaign(inputs="inputs-2"), running(job()), "the pods of a live Job cannot change"),
-        (campaign(inputs="inputs-2"), evicted(job()), "the pods of a live Job cannot change"),
-        (campaign(window=1), running(job()), "its window was 2 and is now 1"),
-    ],
-    ids=["volumes", "pipeline", "inputs", "inputs while paused", "window"],
-)
-def test_what_a_live_campaign_may_not_change_is_held_back(
-    manifests: list[Manifest], live_job: Object, said: str
-) -> None:
-    assert said in reason(manifests, state(*live_campaign(live_job)))
-
-
-@pytest.mark.parametrize(
-    ("before", "after"), [(["scan"], ["scan-part1", "scan-part2"]), (["scan-part1"], ["scan"])]
-)
-def test_volumes_that_cross_the_limit_of_a_part_differ_too(
-    before: list[str], after: list[str]
-) -> None:
-    """The Jobs have other names then, and would run every volume a second time."""
-    live = state(
-        *(each for n in before for each in live_campaign(running(job(n, campaign="scan"))))
-    )
-    manifests = [
-        manifest
-        for name in after
-        for manifest in (volumes(name, campaign="scan"), job(name, campaign="scan"))
-    ]
-    assert "its list of volumes differs" in reason(manifests, live)
-    assert planned(manifests, live).unwanted == ()
-
-
-def test_a_pause_reaches_the_jobs_that_are_live_not_those_that_are_rendered() -> None:
-    live = state(*live_campaign(running(job())))
-    part = [
-        volumes("scan-part1", campaign="scan"),
-        job("scan-part1", campaign="scan", suspended=True),
-    ]
-    assert PauseWish("scan", "scan", active=False) in planned(part, live).pauses
-
-
-def partially_admitted(state_of: Callable[[Manifest], Object]) -> Object:
-    """A Job with a window of 3 that Kueue lowered to 1, which made the field Kueue's."""
-    asked = job(window=3)
-    asked.body["metadata"]["annotations"][KUEUE_MIN_PARALLELISM_ANNOTATION] = "1"
-    lowered = state_of(asked)
-    lowered["spec"]["parallelism"] = 1
-    del lowered["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:parallelism"]
-    return managed(lowered, "kueue", "Update", {"f:spec": {"f:parallelism": {}}})
-
-
-def with_minimum(manifests: list[Manifest]) -> list[Manifest]:
-    for manifest in manifests:
-        if manifest.kind == "Job":
-            manifest.body["metadata"]["annotations"][KUEUE_MIN_PARALLELISM_ANNOTATION] = "1"
-    return manifests
-
-
-def test_the_window_is_what_was_asked_for_not_what_partial_admission_made_of_it() -> None:
-    live = state(*live_campaign(partially_admitted(running)))
-    intended = planned(with_minimum(campaign(window=3)), live)
-    assert intended.held_back == ()
-    assert ("Job/scan", Verb.UNCHANGED) in verbs(intended)
-
-
-def test_the_window_may_not_change_once_kueue_owns_the_number_of_pods() -> None:
-    live = state(*live_campaign(partially_admitted(evicted)))
-    assert "is Kueue's since then" in reason(with_minimum(campaign(window=2)), live)
-
-
-def test_a_window_that_somebody_edited_on_the_cluster_is_not_put_right_while_it_runs() -> None:
-    """Kueue would stop every pod a second time."""
-    edited = running(job())
-    edited["spec"]["parallelism"] = 1
-    del edited["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:parallelism"]
-    edited = managed(edited, "kubectl-edit", "Update", {"f:spec": {"f:parallelism": {}}})
-    assert "its window was 1 and is now 2" in reason(campaign(), state(*live_campaign(edited)))
-
-
-def test_a_window_above_the_number_of_volumes_makes_no_difference() -> None:
-    live = state(*live_campaign(running(job(window=5))))
-    assert planned(campaign(window=9), live).held_back == ()
-
-
-def test_the_window_of_a_suspended_job_may_change() -> None:
-    live = state(*live_campaign(evicted(job())))
-    assert planned(campaign(window=1), live).held_back == ()
-
-
-def test_the_window_may_not_change_while_a_suspended_job_has_its_quota() -> None:
-    """Kueue would make a new Workload, and that one would not be paused."""
-    stopping = evicted(job())
-    wl = workload(stopping, active=False, QuotaReserved="QuotaReserved")
-    live = state(*live_campaign(stopping), workloads=(wl,))
-    assert "while Kueue is starting or stopping it" in reason(
-        campaign(window=1, suspended=True), live
-    )
-    assert "while Kueue is starting or stopping it" in reason(
-        with_minimum(campaign(suspended=True)), live
-    )
-    assert planned(campaign(suspended=True), live).held_back == ()
-
-
-@pytest.mark.parametrize(
-    ("owner", "said"),
-    [("", "was not made by campaigns"), ("example.org/other", "belongs to repository")],
-)
-def test_an_object_of_others_is_never_touched(owner: str, said: str) -> None:
-    live_job, live_volumes = live_campaign(running(job()))
-    for live in (state(foreign(live_job, owner)), state(live_job, foreign(live_volumes, owner))):
-        assert said in reason(campaign(), live)
-    theirs = planned([], state(foreign(live_job, owner), foreign(live_volumes, owner)))
-    assert theirs.unwanted == ()
-
-
-def test_a_foreign_job_is_not_paused() -> None:
-    live = state(foreign(running(job())))
-    assert planned(campaign(suspended=True), live).pauses == ()
-
-
-def test_a_campaign_that_is_held_back_is_paused_but_not_resumed() -> None:
-    changed = state(*live_campaign(running(job()), number=4))
-    assert planned(campaign(suspended=True), changed).pauses == (
-        PauseWish("scan", "scan", active=False),
-    )
-    assert planned(campaign(), changed).pauses == ()
-
-
-def test_one_campaigns_fault_does_not_stop_another() -> None:
-    live = state(*live_campaign(running(job()), number=4))
-    intended = planned([*campaign(), *campaign("other", suspended=True)], live)
-    assert [held.name for held in intended.held_back] == ["scan"]
-    assert [unit.campaign for unit in intended.campaigns] == ["other"]
-    assert intended.pauses == (PauseWish("other", "other", active=False),)
-
-
-def test_a_recipe_may_not_change_while_a_campaign_runs_with_it() -> None:
-    live = state(applied(pipeline()), *live_campaign(running(job())))
-    intended = planned([pipeline(recipe="recipe-2"), *campaign()], live)
-    kinds = [(held.kind, held.name) for held in intended.held_back]
-    assert kinds == [("pipeline", "ocr"), ("campaign", "scan")]
-    assert "scan still runs with it" in intended.held_back[0].reason
-    assert "its pipeline ocr is held back" in intended.held_back[1].reason
-
-
-def test_a_recipe_may_change_when_nothing_runs_with_it() -> None:
-    live = state(applied(pipeline()), *live_campaign(ended(job())))
-    intended = planned([pipeline(recipe="recipe-2")], live)
-    assert verbs(intended) == [("ConfigMap/pipeline-ocr", Verb.UPDATE)]
-
-
 def _warmup(status: Object, recipe: str = "recipe-1") -> Object:
     return applied(warmup(recipe=recipe)) | {"status": status}
 
 
 FAILED: Object = {"conditions": [{"type": "Failed", "status": "True"}]}
+
+
 DONE: Object = {"conditions": [{"type": "Complete", "status": "True"}]}
 
 
@@ -388,6 +195,18 @@ def test_what_git_no_longer_has_is_unwanted_with_its_record() -> None:
     }
     assert intended.unwanted_campaigns == ("scan",)
     assert {target.uid for target in intended.unwanted if target.kind == "Job"} == {"uid-scan"}
+
+
+def test_a_campaign_of_which_nothing_but_its_record_is_left_would_be_removed_too() -> None:
+    """Without its record it would run again when its file comes back."""
+    live_job, live_volumes = live_campaign(ended(job()))
+    record = record_of(live_job, live_volumes)
+    for live in (state(record), state(live_volumes)):
+        intended = planned([pipeline()], live)
+        assert intended.unwanted_campaigns == ("scan",)
+        assert intended.uncancelled == ()
+    assert planned([pipeline()], state(live_job, record)).uncancelled == ("scan",)
+    assert planned(campaign("other"), state(applied(pipeline()))).unwanted_campaigns == ()
 
 
 def test_a_paused_or_finished_campaign_that_is_in_git_keeps_everything() -> None:

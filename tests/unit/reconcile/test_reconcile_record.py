@@ -16,8 +16,8 @@ from unit.reconcile.live_objects import (
     warmup,
 )
 
-from converter.names import COMMIT_ANNOTATION
-from converter.reconcile.record import Record, record_of, records_to_write, volumes_digest
+from converter.names import COMMIT_ANNOTATION, VOLUMES_ANNOTATION
+from converter.reconcile.record import Record, record_of, records_to_write
 
 VOLUMES = stamped_volumes(volumes(), "uid-scan")
 
@@ -48,13 +48,13 @@ def test_a_job_whose_last_pods_are_still_ending_has_no_record(condition: str) ->
 
 def test_a_record_says_when_which_job_which_volumes_and_which_commit() -> None:
     made = stamped_volumes(volumes(), "uid-scan")
-    made["metadata"]["annotations"][COMMIT_ANNOTATION] = "c0ffee"
+    made["metadata"]["annotations"] |= {COMMIT_ANNOTATION: "c0ffee", VOLUMES_ANNOTATION: "abc"}
     record = record_of(ended(job()), made)
     assert record is not None
     assert record.started_at == "2026-01-01T00:00:00Z"
     assert record.finished_at == "2026-01-02T00:00:00Z"
     assert record.job_uid == "uid-scan"
-    assert record.volumes_sha256 == volumes_digest(volumes().body["data"])
+    assert record.volumes_sha256 == "abc"
     assert record.commit == "c0ffee"
 
 
@@ -63,6 +63,24 @@ def test_without_the_volumes_failed_indexes_are_called_by_number() -> None:
     assert record is not None
     assert record.failed_volumes == ("index 1",)
     assert (record.volumes_sha256, record.commit) == ("", "")
+
+
+@pytest.mark.parametrize("blank", ["\f", "\u2028", "\x85", "\r"])
+def test_a_line_ends_in_a_newline_and_in_nothing_else(blank: str) -> None:
+    made = stamped_volumes(volumes(), "uid-scan")
+    made["data"]["volumes.txt"] = f"v0\ta{blank}b\nv1\tsource\nv2{blank}\tsource\n"
+    record = record_of(ended(job(), "Failed", "0"), made)
+    assert record is not None
+    assert record.failed_volumes == ("v1", f"v2{blank}")
+    assert Record.from_data(record.to_data()) == record
+
+
+def test_volumes_that_somebody_spoilt_leave_the_failed_indexes_their_numbers() -> None:
+    made = stamped_volumes(volumes(), "uid-scan")
+    made["data"]["volumes.txt"] = "v0\n"
+    record = record_of(ended(job(), "Failed", "0,2"), made)
+    assert record is not None
+    assert record.failed_volumes == ("index 1",)
 
 
 def test_a_record_is_read_back_as_it_was_written() -> None:
@@ -92,11 +110,6 @@ def _data(**changes: str | None) -> dict[str, str]:
 def test_anything_else_is_no_record(data: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"no |invalid literal"):
         Record.from_data(data)
-
-
-def test_the_digest_tells_keys_from_values() -> None:
-    assert volumes_digest({"a": "bc"}) != volumes_digest({"ab": "c"})
-    assert volumes_digest({"a": "1", "b": "2"}) == volumes_digest({"b": "2", "a": "1"})
 
 
 def record(*objects: Object) -> Object:

@@ -40,8 +40,8 @@ def waiting(of: Object, message: str) -> Object:
     return made
 
 
-def with_pods(live: Object, number: int) -> Object:
-    return {**live, "status": {"active": number}}
+def with_pods(live: Object, active: int, terminating: int = 0) -> Object:
+    return {**live, "status": {"active": active, "terminating": terminating}}
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,12 @@ def with_pods(live: Object, number: int) -> Object:
             Phase.PAUSING,
             "2 pods still running",
         ),
+        (
+            with_pods(evicted(PAUSED), 0, terminating=2),
+            [workload(evicted(PAUSED), active=False)],
+            Phase.PAUSING,
+            "2 pods still running",
+        ),
         (evicted(PAUSED), [workload(evicted(PAUSED))], Phase.PAUSING, "not yet inactive"),
         (OUTSIDE, [], Phase.PAUSED, ""),
         (ended(job()), [], Phase.FINISHED, ""),
@@ -85,7 +91,7 @@ def test_the_phase_of_a_job(
 
 def test_counts_are_volumes() -> None:
     live = running(job())
-    live["status"] = {"active": 1, "completedIndexes": "0", "failedIndexes": "2"}
+    live["status"] = {"active": 1, "terminating": 0, "completedIndexes": "0", "failedIndexes": "2"}
     status = of_job(live, ())
     assert (status.total, status.done, status.failed, status.active) == (3, 1, 1, 1)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
+import yaml
 from unit.render.samples import (
     CAMPAIGN,
     FULL_CAMPAIGN,
@@ -21,7 +23,7 @@ from unit.render.samples import (
 
 from converter.manifest import Manifest, Role
 from converter.model import Campaign, Pipeline, Settings, Size, Warmup
-from converter.names import FOREIGN_TOOL_ANNOTATIONS
+from converter.names import FOREIGN_TOOL_ANNOTATIONS, RECIPE_ANNOTATION
 from converter.render import render
 
 PREFIX = "gitops-campaigns.io"
@@ -42,7 +44,7 @@ def _job(
     return dict(_manifests(settings, pipeline, campaign)[0].body)
 
 
-def _pod(job: dict[str, Any]) -> dict[str, Any]:
+def _pod(job: Mapping[str, Any]) -> dict[str, Any]:
     pod: dict[str, Any] = job["spec"]["template"]["spec"]
     return pod
 
@@ -307,3 +309,42 @@ def test_the_warmup_is_outside_the_queue_and_asks_for_no_gpu() -> None:
         assert _pod(warmup)[member] == _pod(job)[member]
     token = next(entry for entry in container["env"] if entry["name"] == "HF_TOKEN")
     assert token["valueFrom"] == {"secretKeyRef": {"name": "hf", "key": "token"}}
+
+
+def _cache_directories(settings: Settings, pipeline: Pipeline) -> list[str]:
+    """Of the pod of each Job: where on the data volume its /data is."""
+    return [
+        mount["subPath"]
+        for manifest in render(repository(settings, pipeline))
+        if manifest.kind == "Job"
+        for mount in _pod(manifest.body)["containers"][0]["volumeMounts"]
+        if mount["mountPath"] == "/data"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "pipeline"),
+    [
+        (replace(WARM, warmup=Warmup(("other",))), PIPELINE),
+        (replace(WARM, warmup=Warmup(("warm",), ("--all",))), PIPELINE),
+        (replace(WARM, env={"MODEL": "b"}), PIPELINE),
+        (WARM, replace(PIPELINE, steps=["b"])),
+    ],
+)
+def test_a_changed_warmup_fills_another_directory(settings: Settings, pipeline: Pipeline) -> None:
+    before, changed = _cache_directories(WARM, PIPELINE), _cache_directories(settings, pipeline)
+    assert len(set(before)) == len(set(changed)) == 1
+    assert set(before).isdisjoint(changed)
+
+
+def _recipe(steps: object) -> str:
+    manifest = render(repository(pipeline=replace(PIPELINE, steps=steps)))[0]
+    return str(manifest.body["metadata"]["annotations"][RECIPE_ANNOTATION])
+
+
+def test_keys_of_steps_may_be_numbers() -> None:
+    steps = [{1: {"b": 1.5, None: 2}, "a": {True: "x"}}]
+    manifest = render(repository(pipeline=replace(PIPELINE, steps=steps)))[0]
+    assert yaml.safe_load(manifest.body["data"]["pipeline.yaml"]) == {"steps": steps}
+    texts = ({1: "a"}, {"1": "a"}, {1: "b"}, {2: "a"})
+    assert len({_recipe(text) for text in texts}) == len(texts)

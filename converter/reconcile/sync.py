@@ -1,0 +1,179 @@
+"""Pauses and resumes campaigns on the cluster, as `pause` decides."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from converter.cluster.client import Client
+from converter.cluster.objects import Object, name, uid
+from converter.cluster.resources import JOBS, WORKLOADS
+from converter.errors import ApiError, ClusterUnavailable, Conflict, NotFound
+from converter.names import FIELD_MANAGER
+from converter.reconcile.live import read_workloads
+from converter.reconcile.outcome import Event, Fate, Outcome
+from converter.reconcile.pause import Decision, Move, decide
+from converter.reconcile.plan import PauseWish
+from converter.reconcile.side_by_side import side_by_side
+
+POLL_SECONDS = 0.5
+TRIES = 3
+
+# By the uid of their Job.
+Workloads = Mapping[str, tuple[Object, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """Where and how to sync. `jobs` are the Jobs as they are after the apply, by name."""
+
+    client: Client
+    namespace: str
+    jobs: Mapping[str, Object]
+    outcome: Outcome
+    reactivate: bool
+    concurrency: int
+
+
+def sync_pause(
+    sync: Sync, wishes: Sequence[PauseWish], workloads: Workloads, wait_seconds: float
+) -> None:
+    """Patch ``spec.active`` where it disagrees with git: pauses first, then resumes.
+
+    A paused Job that should have a Workload and has none is looked for again until `wait_seconds`
+    have passed, since an admission may be on its way; none by then is a pause that does not hold.
+    """
+    waiting = _settle(sync, [wish for wish in wishes if not wish.active], workloads)
+    _settle(sync, [wish for wish in wishes if wish.active], workloads)
+    waiting, trouble = _poll(sync, waiting, wait_seconds)
+    detail = (
+        f"it has no Workload after {wait_seconds:g} s, so the pause is not enforced: see "
+        "whether Kueue runs, then apply again"
+    )
+    if trouble:
+        detail = f"whether it has a Workload could not be read ({trouble}): apply again"
+
+    def last_look(wish: PauseWish) -> list[Event]:
+        if _needs_no_pause(sync, wish):
+            return []
+        return [Event(Fate.PAUSE_FAILED, wish.job, detail, wish.campaign)]
+
+    side_by_side(last_look, waiting, sync.concurrency, sync.outcome.extend)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    wish: PauseWish
+    job: Object | None
+    workloads: tuple[Object, ...]
+
+    def decide(self, sync: Sync) -> Decision:
+        return decide(self.wish, self.job, self.workloads, reactivate=sync.reactivate)
+
+
+def _settle(sync: Sync, wishes: Sequence[PauseWish], workloads: Workloads) -> list[PauseWish]:
+    """Patch what can be; the pauses that have to wait for a Workload are returned."""
+    tasks = [_task(sync, wish, workloads) for wish in wishes]
+    moves = [(task, task.decide(sync).move) for task in tasks]
+    patches = [task for task, move in moves if move in (Move.PATCH, Move.KEEP)]
+    results: list[list[Event]] = []
+    side_by_side(lambda task: _carry_out(sync, task), patches, sync.concurrency, results.append)
+    # Reported when all are sent: a report that fails must not keep a pause from being enforced.
+    for events in results:
+        sync.outcome.extend(events)
+    return [task.wish for task, move in moves if move is Move.WAIT]
+
+
+def _task(sync: Sync, wish: PauseWish, workloads: Workloads) -> _Task:
+    job = sync.jobs.get(wish.job)
+    return _Task(wish, job, workloads.get(uid(job), ()) if job is not None else ())
+
+
+def _carry_out(sync: Sync, task: _Task) -> list[Event]:
+    """Patch the Workloads of one Job; one that has changed since it was read is decided on anew."""
+    events: list[Event] = []
+    for _ in range(TRIES):
+        decision = task.decide(sync)
+        if decision.move is Move.KEEP:
+            events.append(_event(Fate.NOTE, task, f"stays inactive: {decision.reason}"))
+        if decision.move is not Move.PATCH:
+            return events
+        chosen = [each for each in task.workloads if name(each) in decision.workloads]
+        answers = [_patch(sync, task, workload, decision.reason) for workload in chosen]
+        events.extend(answer for answer in answers if answer is not None)
+        if None not in answers:
+            return events
+        try:
+            task = _read_anew(sync, task)
+        except (ApiError, ClusterUnavailable) as error:
+            return [*events, _event(_failed(task), task, str(error))]
+    return [*events, _event(_failed(task), task, "its Workload keeps changing: apply again")]
+
+
+def _patch(sync: Sync, task: _Task, workload: Object, reason: str) -> Event | None:
+    """The patch of one Workload; None where it has changed since it was read.
+
+    A resume is bound to the Workload that was read, because a hold may have been put on it since.
+    A pause is not: it holds for whatever runs.
+    """
+    active = task.wish.active
+    patch: dict[str, Object] = {"spec": {"active": active}}
+    if active:
+        patch["metadata"] = {"resourceVersion": workload["metadata"]["resourceVersion"]}
+    named = f"Workload/{name(workload)}"
+    try:
+        sync.client.merge_patch(WORKLOADS, sync.namespace, name(workload), patch, FIELD_MANAGER)
+    except Conflict:
+        return None
+    except NotFound:
+        return _event(_failed(task), task, f"{named} went away meanwhile: apply again")
+    except ApiError as error:
+        return _event(_failed(task), task, f"{named}: {error.reason}: {error.message}")
+    except ClusterUnavailable as error:
+        # The pauses of all others are still to be tried.
+        return _event(_failed(task), task, str(error))
+    detail = f"{named} active={str(active).lower()}"
+    if reason:
+        detail += f", which Kueue had deactivated ({reason})"
+    return _event(Fate.RESUMED if active else Fate.PAUSED, task, detail)
+
+
+def _read_anew(sync: Sync, task: _Task) -> _Task:
+    names = map(name, task.workloads)
+    now = tuple(sync.client.get(WORKLOADS, sync.namespace, each) for each in names)
+    return _Task(task.wish, task.job, now)
+
+
+def _failed(task: _Task) -> Fate:
+    return Fate.RESUME_FAILED if task.wish.active else Fate.PAUSE_FAILED
+
+
+def _event(fate: Fate, task: _Task, detail: str) -> Event:
+    return Event(fate, task.wish.job, detail, task.wish.campaign)
+
+
+def _poll(sync: Sync, waiting: list[PauseWish], wait_seconds: float) -> tuple[list[PauseWish], str]:
+    """Pause Workloads as they appear; what is left, and why the last read failed if it did."""
+    trouble = ""
+    until = time.monotonic() + wait_seconds
+    while waiting and time.monotonic() < until:
+        time.sleep(POLL_SECONDS)
+        sync.client.check()
+        try:
+            workloads = read_workloads(sync.client, sync.namespace)
+        except (ApiError, ClusterUnavailable) as error:
+            trouble = str(error)
+            continue
+        trouble = ""
+        waiting = _settle(sync, waiting, workloads)
+    return waiting, trouble
+
+
+def _needs_no_pause(sync: Sync, wish: PauseWish) -> bool:
+    """A last look at a Job that has no Workload: it may be gone, or have ended, meanwhile."""
+    try:
+        job = sync.client.get(JOBS, sync.namespace, wish.job)
+    except NotFound:
+        return True
+    except (ApiError, ClusterUnavailable):
+        return False
+    return decide(wish, job, (), reactivate=sync.reactivate).move is not Move.WAIT

@@ -1,0 +1,54 @@
+"""A kubeconfig that is none: one line that names the file."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from unit.cli.commands import run, write_kubeconfig, write_repository
+
+from converter.cluster.client import Client
+from converter.errors import ClusterUnavailable
+
+BAD_DATA = yaml.safe_dump(
+    {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {"client-certificate-data": "x", "client-key-data": "x"}}],
+    }
+)
+WRONG = {
+    "not YAML": b"a: [\n",
+    "a binary": b"\xff\xfe\x00\x01",
+    "a list": b"- a\n",
+    "a number": b"5\n",
+    "contexts of another type": b"current-context: c\ncontexts: 5\n",
+    "a context without a name": b"current-context: c\ncontexts: [{}]\n",
+    "users that are text": BAD_DATA.replace("users:", "users: none\nx:").encode(),
+    "data that is not base64": BAD_DATA.encode(),
+}
+
+
+@pytest.mark.parametrize("content", WRONG.values(), ids=WRONG)
+def test_a_file_that_is_no_kubeconfig(content: bytes, tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_bytes(content)
+    with pytest.raises(ClusterUnavailable, match=r"kubeconfig") as raised:
+        Client.from_kubeconfig(kubeconfig=kubeconfig)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("command", ["apply", "status"])
+def test_the_commands_say_it_in_one_line(command: str, tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_bytes(WRONG["not YAML"])
+    done = run(command, write_repository(tmp_path / "repo"), KUBECONFIG=str(kubeconfig))
+    assert (done.returncode, done.stdout) == (1, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"error: {kubeconfig} is not a kubeconfig: ")
+
+
+def test_a_context_that_is_not_in_it(tmp_path: Path) -> None:
+    kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", "https://127.0.0.1:1")
+    with pytest.raises(ClusterUnavailable, match=r"no credentials for a cluster: .*other"):
+        Client.from_kubeconfig(kubeconfig=kubeconfig, context="other")

@@ -1,0 +1,136 @@
+"""`campaigns status`, run as a command against an API server on the loopback."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from unit.cli.commands import (
+    CAMPAIGN,
+    SETTINGS,
+    UNNAMED,
+    run,
+    write_kubeconfig,
+    write_repository,
+)
+from unit.cluster.api_server import ApiServer, Object, serve
+from unit.reconcile.namespace_store import Namespace
+
+from converter.cli import status
+from converter.cluster.client import Client
+
+
+@dataclass
+class Site:
+    """A repository whose campaign `letters` has ended, and its namespace."""
+
+    repo: Path
+    kubeconfig: Path
+    namespace: Namespace
+    api: ApiServer
+
+    def status(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return run("status", self.repo, "--kubeconfig", self.kubeconfig, *arguments, **variables)
+
+    def names(self, *arguments: str) -> list[str]:
+        done = self.status("--format", "json", *arguments)
+        assert (done.returncode, done.stderr) == (0, "")
+        return [found["name"] for found in json.loads(done.stdout)["campaigns"]]
+
+
+def ended(job: Object) -> None:
+    job["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    job["status"] = {
+        "completedIndexes": "0-1",
+        "conditions": [{"type": "Complete", "status": "True"}],
+    }
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    namespace = Namespace()
+    with serve(namespace) as api:
+        kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", api.url)
+        made = Site(write_repository(tmp_path / "repo"), kubeconfig, namespace, api)
+        run("apply", made.repo, "--kubeconfig", kubeconfig, "--pause-wait", "0")
+        ended(namespace.job("letters"))
+        api.requests.clear()
+        yield made
+
+
+def test_the_lists_of_volumes_are_not_read(site: Site) -> None:
+    assert site.names() == ["letters"]
+    assert {request.path.rpartition("/")[2]: request.query for request in site.api.requests} == {
+        "jobs": {"limit": "500", "labelSelector": "gitops-campaigns.io/role=campaign"},
+        "configmaps": {"limit": "100", "labelSelector": "gitops-campaigns.io/role=status"},
+        "workloads": {"limit": "500", "labelSelector": "kueue.x-k8s.io/job-uid"},
+    }
+
+
+def test_one_campaign(site: Site) -> None:
+    write_repository(site.repo, {"campaigns/maps.yaml": CAMPAIGN.replace("A", "M")})
+    assert site.names() == ["letters", "maps"]
+    assert site.names("maps") == ["maps"]
+
+
+def test_one_campaign_that_is_on_the_cluster_only(site: Site) -> None:
+    (site.repo / "campaigns/letters.yaml").unlink()
+    assert site.names("letters") == ["letters"]
+
+
+def test_a_campaign_that_is_nowhere_is_wrong_usage(site: Site) -> None:
+    done = site.status("lettres")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"there is no campaign lettres in {site.repo} or on the cluster" in done.stderr
+
+
+def test_a_document_cannot_be_watched(site: Site) -> None:
+    done = site.status("--watch", "--format", "json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--watch has no --format json" in done.stderr
+    assert site.api.requests == []
+
+
+@pytest.mark.parametrize("options", [(), ("--watch",)], ids=["once", "watched"])
+def test_ages_are_by_the_clock_of_the_api_server(site: Site, options: tuple[str, ...]) -> None:
+    assert site.api.now is not None
+    site.api.now += timedelta(minutes=10)
+    done = site.status(*options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2/2" in done.stdout.splitlines()[-1]
+    assert " 10m" in done.stdout.splitlines()[-1]
+
+
+def test_a_watched_campaign_has_a_line_for_each_change(site: Site) -> None:
+    done = site.status("--watch")
+    assert done.stdout.splitlines()[0] == "letters: Finished, 2/2 done, 0 failed"
+
+
+def test_the_repository_goes_by_the_same_name_as_in_an_apply(site: Site) -> None:
+    write_repository(site.repo, {"converter.yaml": UNNAMED})
+    done = site.status(GIT_CEILING_DIRECTORIES=str(site.repo.parent))
+    assert done.returncode == 0
+    assert "Missing" in done.stdout
+    assert "is called repo after its directory" in done.stderr
+
+
+def test_the_request_timeout_is_that_of_the_settings(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_repository(site.repo, {"converter.yaml": SETTINGS + "apiserver_request_timeout: 7\n"})
+    timeouts: list[float] = []
+
+    def noting(self: Client, configuration: Any, *, request_timeout: float = 60.0) -> None:
+        timeouts.append(request_timeout)
+        make(self, configuration, request_timeout=request_timeout)
+
+    make = Client.__init__
+    monkeypatch.setattr(Client, "__init__", noting)
+    arguments = [str(site.repo), "--kubeconfig", str(site.kubeconfig)]
+    assert CliRunner().invoke(status.command, arguments).exit_code == 0
+    assert timeouts == [7.0]

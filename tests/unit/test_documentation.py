@@ -1,0 +1,34 @@
+"""What the documents claim, as far as a program can tell."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+DOCUMENTS = [
+    CHECKOUT / path
+    for path in subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=CHECKOUT, capture_output=True, text=True, check=True
+    ).stdout.split()
+]
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(CHECKOUT)))
+def test_links_lead_somewhere_and_nothing_is_left_to_fill_in(document: Path) -> None:
+    text = document.read_text()
+    assert "@@" not in text
+    gone = [link for link in LINK.findall(text) if not (document.parent / link).exists()]
+    assert gone == []
+
+
+def test_every_make_target_in_the_readme_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE))
+    readme = (CHECKOUT / "README.md").read_text()
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", readme, re.MULTILINE))
+    assert named
+    assert named <= targets
