@@ -73,8 +73,8 @@ def command(
     runs at a time.
 
     With --format json the document is {"version": 1, "events": [{"fate", "target", "campaign",
-    "detail"}], "summary": {FATE: NUMBER OF CAMPAIGNS}, "exitCode", "error"}. It is written however the
-    run ends; "error" is null unless something stopped it.
+    "detail"}], "summary": {FATE: NUMBER OF CAMPAIGNS}, "exitCode", "error"}. It is written
+    however the run ends; "error" is null unless something stopped it.
 
     \b
     Exit codes:
