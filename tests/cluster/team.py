@@ -90,8 +90,8 @@ class Team:
     def write_campaign(
         self, name: str, volumes: int | Sequence[object] = 1, pipeline: str = "work", **keys: Any
     ) -> None:
-        """A campaign of so many volumes, or of those given."""
-        listed = [f"v{n:03}" for n in range(volumes)] if isinstance(volumes, int) else volumes
+        """A campaign of so many volumes of its own, or of those given."""
+        listed = [f"{name}-{n}" for n in range(volumes)] if isinstance(volumes, int) else volumes
         document = {"pipeline": pipeline, "volumes": list(listed), **keys}
         self.write(f"campaigns/{name}.yaml", document)
 

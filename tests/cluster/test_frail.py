@@ -33,7 +33,7 @@ def test_with_kueue_away_nothing_is_created_that_it_would_find_later(frail_team:
     mark = team.cluster.audit_mark()
     team.cluster.stop_component("kueue")
     try:
-        done = team.apply(code=3)
+        done = team.apply(code=1)
         assert team.objects("jobs") == []
     finally:
         team.cluster.start_component("kueue")

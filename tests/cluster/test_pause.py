@@ -32,7 +32,7 @@ def only_one_pod_fits(team: Team) -> None:
 
 def test_a_running_campaign_is_paused_and_goes_on_where_it_was(team: Team) -> None:
     team.write_pipeline(
-        script="trap 'exit 143' TERM; [ $VOLUME_ID != v001 ] || { sleep 5 & wait; }"
+        script="trap 'exit 143' TERM; [ $JOB_COMPLETION_INDEX != 1 ] || { sleep 5 & wait; }"
     )
     team.write_campaign("one", 4, window=1)
     team.apply()

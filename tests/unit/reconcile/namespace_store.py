@@ -13,10 +13,13 @@ from typing import Any
 from unit.cluster.api_server import Answer, Object, Request, failure
 from unit.cluster.lease_store import LeaseStore
 from unit.reconcile.live_objects import fields_of
+from unit.reconcile.queue_objects import roomy
 
 from converter.names import KUEUE_QUEUE_LABEL
 
 Path = tuple[str, ...]
+
+QUEUE_KINDS = ("localqueues/", "clusterqueues/", "resourceflavors/", "workloadpriorityclasses/")
 
 
 @dataclass
@@ -24,7 +27,8 @@ class Namespace:
     """`writes_left` None means no end; at 0 no request is answered as an API server would.
 
     `refuses` gives an answer of its own to a request, or None. `default_queue` is the LocalQueue
-    that Kueue's webhook puts Jobs without a queue into.
+    that Kueue's webhook puts Jobs without a queue into. `queues` are the queue objects, by plural
+    and name.
     """
 
     objects: dict[str, dict[str, Object]] = field(
@@ -33,6 +37,7 @@ class Namespace:
     leases: LeaseStore = field(default_factory=LeaseStore)
     writes_left: int | None = None
     default_queue: str = ""
+    queues: dict[str, Object] = field(default_factory=roomy)
     refuses: Callable[[Request], Answer | None] = lambda request: None
     written: list[tuple[str, str]] = field(default_factory=list)
     started_unadmitted: list[str] = field(default_factory=list)
@@ -45,6 +50,10 @@ class Namespace:
             return self.leases(request)
         if (answer := self.refuses(request)) is not None:
             return answer
+        plural, _, name_of = request.path.rpartition("/")
+        if (of_queue := f"{plural.rpartition('/')[2]}/{name_of}").startswith(QUEUE_KINDS):
+            found = self.queues.get(of_queue)
+            return failure(404, "NotFound") if found is None else Answer(200, found)
         _, _, place = request.path.partition("/namespaces/")
         _, plural, *name = place.split("/")
         kind = self.objects[plural]
