@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "render": "converter.cli.render",
     "apply": "converter.cli.apply",
     "status": "converter.cli.status",
+    "retry": "converter.cli.retry",
     "rule": "converter.cli.rule",
     "schema": "converter.cli.schema",
 }

@@ -1,0 +1,60 @@
+"""`campaigns retry`: a new campaign file of the volumes that failed."""
+
+from pathlib import Path
+
+import click
+
+from converter.cli.options import cluster_options, repo_argument
+from converter.cli.repository import load_valid, named
+from converter.errors import CampaignsError, Refused
+from converter.load.files import DIRECTORIES
+from converter.load.schema import FileKind
+
+
+@click.command("retry")
+@click.argument("name")
+@repo_argument
+@cluster_options
+def command(*, name: str, repo: Path, kubeconfig: Path | None, context: str | None) -> int:
+    """Write a campaign of just the volumes of the campaign NAME that failed.
+
+    The new file is REPO/campaigns/NAME-retryN.yaml, ready to be looked at and committed. What
+    failed is read from the record that `campaigns apply` has written; nothing is changed on the
+    cluster.
+
+    \b
+    Example:
+      campaigns retry letters-1843
+    """
+    loaded = named(load_valid(repo), repo)
+    campaign = loaded.campaigns.get(name)
+    if campaign is None:
+        raise click.BadParameter(f"there is no campaign {name} in {repo}", param_hint="NAME")
+
+    from converter.cluster.client import Client
+    from converter.reconcile.failed import failed_volumes
+    from converter.reconcile.live import read_for_status
+    from converter.render.text import yaml_text
+    from converter.retry import retry_document, retry_name
+
+    timeout = float(loaded.settings.apiserver_request_timeout)
+    client = Client.from_kubeconfig(kubeconfig=kubeconfig, context=context, request_timeout=timeout)
+    live = read_for_status(client, loaded.settings.namespace)
+    failed = failed_volumes(name, live, loaded.settings.repository)
+    if not failed:
+        click.echo(f"no volume of {name} failed", err=True)
+        return 0
+    try:
+        new = retry_name(name, {*loaded.campaigns, *live.jobs})
+        text = yaml_text(retry_document(campaign, failed))
+    except ValueError as error:
+        raise Refused(str(error)) from error
+    file = repo / DIRECTORIES[FileKind.CAMPAIGN] / f"{new}.yaml"
+    heading = f"# The volumes of {name} that failed.\n"
+    try:
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write(heading + text)
+    except OSError as error:
+        raise CampaignsError(f"cannot write {file}: {error.strerror}") from error
+    click.echo(f"{file}: failed volumes {len(failed)}; look at it, commit it and apply")
+    return 0
