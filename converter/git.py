@@ -7,6 +7,7 @@ another matter: it must not be taken for that.
 import os
 import re
 import subprocess
+from enum import StrEnum
 from pathlib import Path
 
 from converter.errors import CampaignsError
@@ -16,6 +17,7 @@ TIMEOUT_SECONDS = 20
 REMOTE = re.compile(
     r"(?:[a-z+]+://)?(?:[^@/]*@)?(?P<host>[^:/]+)(?::\d+/|[:/]+)(?P<path>.+?)(?:\.git)?/*\Z"
 )
+COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 # With more than that, for example the place of a worktree's missing repository, git is broken.
 NO_REPOSITORY = "fatal: not a git repository (or any "
 
@@ -29,6 +31,46 @@ def head_commit(directory: Path) -> str:
         return _git(directory, "rev-parse", "--quiet", "--verify", "HEAD")
     except CampaignsError:
         return ""
+
+
+class Order(StrEnum):
+    """How the commit that is checked out stands to another one."""
+
+    SAME = "same"
+    NEWER = "newer"
+    OLDER = "older"
+    DIVERGED = "diverged"
+    UNKNOWN = "unknown"
+
+
+def order_to(directory: Path, commit: str) -> Order:
+    """How HEAD stands to `commit`; UNKNOWN where the clone does not have it, or git cannot say."""
+    if not COMMIT.match(commit):
+        return Order.UNKNOWN
+    try:
+        if not _git(directory, "rev-parse", "--quiet", "--verify", f"{commit}^{{commit}}"):
+            return Order.UNKNOWN
+        ahead, behind = _git(
+            directory, "rev-list", "--left-right", "--count", f"HEAD...{commit}"
+        ).split()
+    except (CampaignsError, ValueError):
+        return Order.UNKNOWN
+    match ahead != "0", behind != "0":
+        case False, False:
+            return Order.SAME
+        case True, False:
+            return Order.NEWER
+        case False, True:
+            return Order.OLDER
+    return Order.DIVERGED
+
+
+def has_whole_history(directory: Path) -> bool:
+    """Whether a commit that is not found is none of HEAD's past: not so in a shallow clone."""
+    try:
+        return _git(directory, "rev-parse", "--is-shallow-repository") == "false"
+    except CampaignsError:
+        return False
 
 
 def repository_name(directory: Path) -> str:

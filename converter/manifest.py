@@ -22,7 +22,8 @@ class Manifest:
 
     `campaign` is empty for the objects of a pipeline. A campaign that is split has several Jobs
     and ConfigMaps with the same `campaign`. A paused campaign's Job has ``spec.suspend: true`` and
-    the suspend annotation.
+    the suspend annotation. `size` is the size of its pods as converter.yaml names it, empty for the
+    built-in one.
     """
 
     role: Role
@@ -30,6 +31,7 @@ class Manifest:
     pipeline: str
     campaign: str = ""
     suspended: bool = False
+    size: str = ""
 
     @property
     def kind(self) -> str:

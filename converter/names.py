@@ -34,6 +34,7 @@ JOB_UID_ANNOTATION: Final = f"{DOMAIN}/job-uid"
 COMMIT_ANNOTATION: Final = f"{DOMAIN}/commit"
 APPLIED_BY_ANNOTATION: Final = f"{DOMAIN}/applied-by"
 APPLIED_AT_ANNOTATION: Final = f"{DOMAIN}/applied-at"
+APPLIED_COMMITS_ANNOTATION: Final = f"{DOMAIN}/applied-commits"
 HOLD_ANNOTATION: Final = f"{DOMAIN}/hold-instance"
 
 # Other GitOps tools must not adopt a rendered object: they would run a reaped campaign again.

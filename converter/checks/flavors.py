@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
-from typing import Any, Final
 
 from converter.checks.registry import Finding, Known, kueue_rule, settings_rule
 from converter.checks.resources import rooms_for, size_of
@@ -10,9 +9,9 @@ from converter.checks.wording import EXAMPLE_IMAGE
 from converter.load.files import SETTINGS_FILE
 from converter.model import Backend, Flavor, Settings, Size
 from converter.rule import Rule
+from converter.taints import repels, spelt_taint
 
 _FLAVORS = "# converter.yaml\nflavors:\n"
-_REPELLING: Final = ("NoSchedule", "NoExecute")
 
 
 @kueue_rule(
@@ -169,11 +168,12 @@ def _untolerated_taint(known: Known) -> Iterator[Finding]:
     sizes = _warmed(known) if queued else settings.sizes.values()
     for index, flavor in _flavors_of(settings, sizes).items():
         for number, taint in enumerate(flavor.node_taints):
-            if _repels(taint, settings):
+            if repels(taint, settings.tolerations):
                 yield Finding(
                     SETTINGS_FILE,
                     ("flavors", index, "nodeTaints", number),
-                    f"{pods} do not tolerate the taint {_spelt(taint)} of flavor {flavor.name}",
+                    f"{pods} do not tolerate the taint {spelt_taint(taint)} of flavor "
+                    f"{flavor.name}",
                     f"add {{key: {taint['key']}, operator: Exists}} to tolerations",
                 )
 
@@ -195,26 +195,3 @@ def _flavors_of(settings: Settings, sizes: Iterable[Size]) -> dict[int, Flavor]:
 def _contradict(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     """The label keys to which both give a value, and not the same one."""
     return [key for key, value in one.items() if other.get(key, value) != value]
-
-
-def _repels(taint: Mapping[str, str], settings: Settings) -> bool:
-    return taint["effect"] in _REPELLING and not any(
-        _tolerates(toleration, taint) for toleration in settings.tolerations
-    )
-
-
-def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
-    """As Kubernetes does it (``Toleration.ToleratesTaint``); each has a key here."""
-    if toleration["key"] != taint["key"]:
-        return False
-    if toleration.get("effect", taint["effect"]) != taint["effect"]:
-        return False
-    if toleration.get("operator") == "Exists":
-        return True
-    return bool(toleration.get("value", "") == taint.get("value", ""))
-
-
-def _spelt(taint: Mapping[str, str]) -> str:
-    """As kubectl spells a taint: ``key=value:effect``."""
-    value = f"={taint['value']}" if taint.get("value") else ""
-    return f"{taint['key']}{value}:{taint['effect']}"

@@ -4,19 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from converter.checks.registry import Finding, Known, kueue_rule
-from converter.checks.resources import (
-    GPU,
-    Room,
-    Shortage,
-    largest_window,
-    rooms_for,
-    shortages,
-    size_of,
-)
+from converter.checks.resources import requests_of, rooms_for, size_of
 from converter.layout import DEFAULT_SIZE
 from converter.load.files import SETTINGS_FILE
 from converter.load.wording import alike
 from converter.model import Campaign, Settings, Size
+from converter.quota import GPU, Room, Shortage, largest_window, shortages
 from converter.rule import Rule
 
 _QUOTA = "# converter.yaml\nquota: {cpu: 8, memory: 32Gi, nvidia.com/gpu: 2}\nsizes:\n"
@@ -40,7 +33,7 @@ def _size_beyond_quota(known: Known) -> Iterator[Finding]:
         best = _best_room(size, known.settings)
         if best is None or best[1] > 0:
             continue
-        shortage = next(shortages(size, 1, best[0]))
+        shortage = next(shortages(requests_of(size), 1, best[0]))
         yield Finding(
             SETTINGS_FILE,
             ("sizes", name, _MEMBERS[shortage.resource]),
@@ -97,7 +90,7 @@ def _best_room(size: Size, settings: Settings) -> tuple[Room, int] | None:
     """
     rooms: list[tuple[Room, int]] = []
     for room in rooms_for(size, settings) or ():
-        window = largest_window(size, room)
+        window = largest_window(requests_of(size), room)
         if window is None:
             return None
         rooms.append((room, window))
@@ -111,7 +104,7 @@ def _pods_needed(campaign: Campaign, volumes: int, known: Known) -> int:
 
 
 def _too_many(campaign: Campaign, size: Size, pods: int, room: Room, largest: int) -> Finding:
-    shortage = next(shortages(size, pods, room))
+    shortage = next(shortages(requests_of(size), pods, room))
     member = "window" if campaign.min_window is None else "min_window"
     if not largest:
         remedy = "name a size in the pipeline, or a default_size in converter.yaml, that fits"

@@ -35,6 +35,11 @@ FAULTS: Final = (
 @click.option("--prune", is_flag=True, help="Cancel campaigns whose file is gone from git.")
 @click.option("--prune-limit", type=click.IntRange(min=0), help="Cancel at most this many.")
 @click.option("--allow-empty", is_flag=True, help="Let --prune cancel the last campaign too.")
+@click.option(
+    "--allow-older",
+    is_flag=True,
+    help="Apply a commit older than the one applied last: going back is meant.",
+)
 @click.option("--namespace", help="Must be converter.yaml's namespace: a guard for CI.")
 @click.option(
     "--pause-wait",
@@ -125,12 +130,15 @@ def _apply(
     outcome: Outcome,
     kubeconfig: Path | None,
     context: str | None,
+    *,
+    allow_older: bool,
     **options: Any,
 ) -> None:
     from converter.cluster.client import Client
-    from converter.git import head_commit
+    from converter.git import has_whole_history, head_commit, order_to
     from converter.queues import queue_for
     from converter.reconcile.apply import Options, apply
+    from converter.reconcile.fence import Fence
     from converter.reconcile.provenance import Provenance
     from converter.render import render
 
@@ -141,8 +149,16 @@ def _apply(
         request_timeout=float(settings.apiserver_request_timeout),
     )
     who = _applied_by()
+    commit = head_commit(directory)
+    fence = Fence(
+        repository=settings.repository,
+        commit=commit,
+        order=lambda other: order_to(directory, other),
+        complete=has_whole_history(directory),
+        allow_older=allow_older,
+    )
     provenance = Provenance(
-        commit=head_commit(directory),
+        commit=commit,
         applied_by=who,
         applied_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
@@ -150,6 +166,7 @@ def _apply(
         repository=settings.repository,
         identity=f"{who}@{socket.gethostname()}/{os.getpid()}-{secrets.token_hex(3)}",
         provenance=provenance,
+        fence=fence,
         **options,
     )
     apply(client, render(repo), settings, queue_for(settings.backend), chosen, outcome)

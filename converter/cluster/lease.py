@@ -5,7 +5,7 @@ that is in use. Every write carries the resourceVersion of the read that it was 
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from time import monotonic
@@ -28,6 +28,8 @@ DURATION = timedelta(minutes=5)
 RENEW_AFTER_SECONDS = 30.0
 # What a request may still take on its way to being written, above its own time limit.
 MARGIN_SECONDS = 15.0
+
+Annotate = Callable[[Mapping[str, str]], Mapping[str, str]]
 
 
 class Lease:
@@ -99,8 +101,13 @@ class Lease:
 
 
 @contextmanager
-def held(client: Client, namespace: str, identity: str) -> Iterator[Lease]:
+def held(
+    client: Client, namespace: str, identity: str, annotate: Annotate = dict
+) -> Iterator[Lease]:
     """Hold the Lease while the block runs.
+
+    `annotate` is given the annotations of the Lease that is free to take and returns those that it
+    is taken with; what it raises leaves the Lease as it is.
 
     Raises LeaseHeld, with the holder's name, when another run holds it and renews it, and Refused
     when one request may take so long that the Lease could run out during it.
@@ -111,7 +118,7 @@ def held(client: Client, namespace: str, identity: str) -> Iterator[Lease]:
             "apiserver_request_timeout is too long to keep the Lease for the time of one request; "
             f"nothing was sent: set it to {most:.0f} or less"
         )
-    lease = Lease(client, namespace, _acquire(client, namespace, identity))
+    lease = Lease(client, namespace, _acquire(client, namespace, identity, annotate))
     try:
         yield lease
     finally:
@@ -126,24 +133,36 @@ def give_up_after_seconds(longest_try_seconds: float) -> float:
     return DURATION.total_seconds() - longest_try_seconds - MARGIN_SECONDS
 
 
-def _acquire(client: Client, namespace: str, identity: str) -> Object:
+def _acquire(client: Client, namespace: str, identity: str, annotate: Annotate) -> Object:
     try:
         present = client.get(LEASES, namespace, LEASE_NAME)
     except NotFound:
-        return _take(client, namespace, identity, None)
+        return _take(client, namespace, identity, None, annotate({}))
     if is_held(present, client.now()):
         raise _held_error(present)
-    return _take(client, namespace, identity, present)
+    annotations = annotate(present["metadata"].get("annotations") or {})
+    return _take(client, namespace, identity, present, annotations)
 
 
-def _take(client: Client, namespace: str, identity: str, present: Object | None) -> Object:
+def _take(
+    client: Client,
+    namespace: str,
+    identity: str,
+    present: Object | None,
+    annotations: Mapping[str, str],
+) -> Object:
     """Write the Lease as ours; of two runs that start at once the API server lets one through."""
     spec = (present or {}).get("spec") or {}
     taken = {
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
-        "metadata": {"name": LEASE_NAME, "namespace": namespace},
         **(present or {}),
+        "metadata": {
+            "name": LEASE_NAME,
+            "namespace": namespace,
+            **(present or {}).get("metadata", {}),
+            "annotations": dict(annotations),
+        },
         "spec": {
             "holderIdentity": identity,
             "acquireTime": _micro(client.now()),

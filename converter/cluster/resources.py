@@ -29,7 +29,14 @@ class Resource:
 CONFIGMAPS: Final = Resource("/api/v1", "configmaps", "ConfigMap", page=100)
 JOBS: Final = Resource("/apis/batch/v1", "jobs", "Job")
 LEASES: Final = Resource("/apis/coordination.k8s.io/v1", "leases", "Lease")
-WORKLOADS: Final = Resource("/apis/kueue.x-k8s.io/v1beta2", "workloads", "Workload")
+_KUEUE: Final = "/apis/kueue.x-k8s.io/v1beta2"
+WORKLOADS: Final = Resource(_KUEUE, "workloads", "Workload")
+LOCAL_QUEUES: Final = Resource(_KUEUE, "localqueues", "LocalQueue")
+CLUSTER_QUEUES: Final = Resource(_KUEUE, "clusterqueues", "ClusterQueue", namespaced=False)
+RESOURCE_FLAVORS: Final = Resource(_KUEUE, "resourceflavors", "ResourceFlavor", namespaced=False)
+PRIORITY_CLASSES: Final = Resource(
+    _KUEUE, "workloadpriorityclasses", "WorkloadPriorityClass", namespaced=False
+)
 
 # What a rendered manifest can be.
 RENDERED: Final = {resource.kind: resource for resource in (CONFIGMAPS, JOBS)}

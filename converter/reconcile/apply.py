@@ -4,7 +4,7 @@ Load and validate come before this and need no cluster. From here on: the Lease,
 live state, a plan, the records of what has ended, dry runs, pipelines, campaigns, pauses, prune.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 
@@ -15,13 +15,16 @@ from converter.errors import ApiError, CampaignsError, ClusterUnavailable, Lease
 from converter.manifest import Manifest
 from converter.model import Settings
 from converter.queues.base import QueueSystem
+from converter.reconcile.admission import objections, waiting_jobs
 from converter.reconcile.execute import Sender, Sent
+from converter.reconcile.fence import Fence
 from converter.reconcile.live import Live, read_live, read_workloads
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.pause import queue_events
 from converter.reconcile.plan import PauseWish, Plan, Unit, plan
 from converter.reconcile.provenance import Provenance
 from converter.reconcile.prune import check_limit, live_campaigns, prune
+from converter.reconcile.queue_chain import read_chain
 from converter.reconcile.recording import write_records
 from converter.reconcile.side_by_side import side_by_side
 from converter.reconcile.sync import Sync, Workloads, sync_pause
@@ -29,7 +32,10 @@ from converter.reconcile.sync import Sync, Workloads, sync_pause
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to apply. Waits are in seconds; `prune_limit` None stands for the built-in limit."""
+    """How to apply. Waits are in seconds; `prune_limit` None stands for the built-in limit.
+
+    Without a `fence`, commits are not compared.
+    """
 
     repository: str
     identity: str
@@ -39,6 +45,7 @@ class Options:
     prune_limit: int | None = None
     pause_wait: float = 10.0
     concurrency: int = 8
+    fence: Fence | None = None
 
 
 @dataclass(slots=True)
@@ -72,7 +79,15 @@ def apply(
             "there is no campaign in the repository, so --prune would cancel everything; nothing "
             "was sent: pass --allow-empty if that is meant"
         )
-    with lease.held(client, settings.namespace, options.identity) as held:
+
+    def annotate(annotations: Mapping[str, str]) -> dict[str, str]:
+        if options.fence is None:
+            return dict(annotations)
+        return options.fence.pass_through(
+            annotations, lambda text: outcome.add(Event(Fate.NOTE, "commit", text))
+        )
+
+    with lease.held(client, settings.namespace, options.identity, annotate) as held:
         guarded = client.guarded_by(held.keep)
         _apply_held(Run(guarded, settings, queue, options, outcome), manifests)
 
@@ -80,7 +95,8 @@ def apply(
 def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
     namespace, options, outcome = run.settings.namespace, run.options, run.outcome
     live = read_live(run.client, namespace)
-    intended = plan(manifests, live, run.queue, options.repository)
+    found, unchecked = _objections(run, manifests, live)
+    intended = plan(manifests, live, run.queue, options.repository, found)
     if options.prune:
         limit = options.prune_limit
         if limit is None:
@@ -88,6 +104,7 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
         check_limit(intended, live_campaigns(live, options.repository), limit)
     run.jobs.update(live.jobs)
     with _PausingAllTheSame(run, intended, live.workloads):
+        outcome.extend(unchecked)
         _report(intended, outcome)
         write_records(
             run.client,
@@ -108,6 +125,26 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
     detail = "still on the cluster though not in git: apply with --prune to cancel"
     for gone in intended.uncancelled:
         outcome.add(Event(Fate.NOTE, f"campaign {gone}", detail, gone))
+
+
+def _objections(
+    run: Run, manifests: Sequence[Manifest], live: Live
+) -> tuple[Mapping[str, str], list[Event]]:
+    """Why campaigns could never be admitted, and what to say of what could not be read for that.
+
+    The queue is asked only where a campaign is to be admitted.
+    """
+    waiting = waiting_jobs(manifests, live)
+    if not waiting:
+        return {}, []
+    settings = run.settings
+    classes = {each.priority_class for each in waiting} - {""}
+    chain = read_chain(
+        run.client, settings.namespace, settings.queue, classes, run.options.concurrency
+    )
+    detail = f"{', '.join(chain.unknown)}: campaigns go out unchecked"
+    notes = [Event(Fate.NOTE, f"LocalQueue {settings.queue}", detail)] if chain.unknown else []
+    return objections(waiting, chain, settings), notes
 
 
 def _report(intended: Plan, outcome: Outcome) -> None:

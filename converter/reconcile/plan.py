@@ -21,6 +21,7 @@ from converter.cluster.objects import (
     uid,
 )
 from converter.manifest import Manifest, Role
+from converter.model import EMPTY
 from converter.names import (
     CAMPAIGN_LABEL,
     FIELD_MANAGER,
@@ -142,11 +143,18 @@ class Plan:
         return tuple(sorted(names - {""}))
 
 
-def plan(manifests: Sequence[Manifest], live: Live, queue: QueueSystem, repository: str) -> Plan:
+def plan(
+    manifests: Sequence[Manifest],
+    live: Live,
+    queue: QueueSystem,
+    repository: str,
+    objections: Mapping[str, str] = EMPTY,
+) -> Plan:
     """Compare what was rendered with what is live and decide about every object.
 
     `repository` is this repository's name as it stands in the rendered annotations. A fault of one
     campaign holds back that campaign alone, a fault of a pipeline that pipeline and its campaigns.
+    `objections` says of campaigns that are to be admitted why they never could be.
     """
     draft = _Draft()
     present = by_campaign(live, repository)
@@ -160,7 +168,8 @@ def plan(manifests: Sequence[Manifest], live: Live, queue: QueueSystem, reposito
             draft.pipelines.append(Unit(pipeline, pipeline, steps))
     for campaign, objects in _grouped(manifests, lambda m: m.campaign):
         found = present.get(campaign, [])
-        _plan_campaign(draft, campaign, _parts(objects), live, queue, repository, found)
+        objection = objections.get(campaign, "")
+        _plan_campaign(draft, campaign, _parts(objects), live, queue, repository, found, objection)
     return Plan(
         pipelines=tuple(draft.pipelines),
         campaigns=tuple(draft.campaigns),
@@ -194,11 +203,13 @@ def _plan_campaign(
     queue: QueueSystem,
     repository: str,
     present: Sequence[Object],
+    objection: str,
 ) -> None:
     reason = rules.hold_back_campaign(parts, live, repository, present)
     pipeline = parts[0].job.pipeline
     if not reason and pipeline in draft.held_pipelines:
         reason = f"its pipeline {pipeline} is held back"
+    reason = reason or objection
     suspended = parts[0].job.suspended
     # A pause holds for what runs, whatever else is wrong; a resume waits until nothing is.
     if suspended or not reason:

@@ -42,7 +42,9 @@ def campaign_manifests(
         volumes = _configmap(part, campaign, recipe, settings)
         yield Manifest(Role.VOLUMES, volumes, recipe.pipeline, campaign.name)
         job = _job(part, campaign, recipe, settings)
-        yield Manifest(Role.CAMPAIGN, job, recipe.pipeline, campaign.name, campaign.suspend)
+        yield Manifest(
+            Role.CAMPAIGN, job, recipe.pipeline, campaign.name, campaign.suspend, recipe.size
+        )
 
 
 def _configmap(

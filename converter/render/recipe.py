@@ -26,10 +26,10 @@ class Recipe:
     """How one volume is processed. Seconds are whole seconds.
 
     `env` is what the files put into a pod's environment, converter.yaml's overridden by the
-    pipeline's. `warmup` is None where no model cache is filled first. `sha256` changes with what
-    the pipeline's own file says (and the command and size that stand in for what it leaves out),
-    not with the settings of the cluster. `warmup_sha256` changes with all that a warm-up's result
-    depends on, and is empty without one.
+    pipeline's. `size` is the name of its size, empty for the built-in one. `warmup` is None where
+    no model cache is filled first. `sha256` changes with what the pipeline's own file says (and the
+    command and size that stand in for what it leaves out), not with the settings of the cluster.
+    `warmup_sha256` changes with all that a warm-up's result depends on, and is empty without one.
     """
 
     pipeline: str
@@ -38,6 +38,7 @@ class Recipe:
     args: tuple[str, ...]
     env: Mapping[str, str]
     steps: Any
+    size: str
     resources: Resources
     node_selector: Mapping[str, str]
     max_seconds: int
@@ -76,6 +77,7 @@ def recipe_of(pipeline: Pipeline, settings: Settings) -> Recipe:
         args=pipeline.args,
         env=env,
         steps=pipeline.steps,
+        size=size.name,
         resources=_resources(size),
         node_selector={**settings.node_selector, **_flavor_labels(size, settings)},
         max_seconds=pipeline.max_seconds or settings.max_seconds,

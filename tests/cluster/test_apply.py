@@ -83,8 +83,10 @@ def test_first_apply_sends_each_object_once_and_an_unchanged_one_sends_nothing(t
         *(("jobs", name) for name in campaigns),
         *(("configmaps", f"campaign-{name}") for name in campaigns),
     }
-    others = {e.verb for e in first if e.verb != "patch" and e.resource != "leases"}
-    assert others == {"list"}
+    others = [(e.verb, e.resource) for e in first if e.verb != "patch" and e.resource != "leases"]
+    assert {verb for verb, _ in others} == {"list", "get"}
+    read = sorted(resource for verb, resource in others if verb == "get")
+    assert read == ["clusterqueues", "localqueues", "resourceflavors"]
 
     eventually(lambda: team.admitted("one"), "an admission")
     mark = team.cluster.audit_mark()

@@ -9,7 +9,7 @@ import pytest
 
 import converter.git
 from converter.errors import CampaignsError
-from converter.git import head_commit, repository_name
+from converter.git import Order, has_whole_history, head_commit, order_to, repository_name
 
 
 def git(directory: Path, *arguments: str) -> str:
@@ -120,3 +120,31 @@ def test_a_repository_that_git_cannot_read_is_not_one_without_a_name(
     with pytest.raises(CampaignsError, match=f"^git cannot read .*clone: {why}{advice}$"):
         repository_name(clone)
     assert head_commit(clone) == ""
+
+
+def test_how_two_commits_stand_to_each_other(tmp_path: Path) -> None:
+    repo, clone = tmp_path / "repo", tmp_path / "clone"
+    git(tmp_path, "init", "--quiet", str(repo))
+    first, second = (committed(repo, text) for text in "ab")
+    assert order_to(repo, first) is Order.NEWER
+    assert order_to(repo, second) is Order.SAME
+    git(repo, "checkout", "--quiet", first)
+    assert order_to(repo, second) is Order.OLDER
+    committed(repo, "c")
+    assert order_to(repo, second) is Order.DIVERGED
+    assert order_to(repo, "f" * 40) is Order.UNKNOWN
+    assert order_to(repo, "--upload-pack=x") is Order.UNKNOWN
+    assert order_to(tmp_path, first) is Order.UNKNOWN
+    assert has_whole_history(repo)
+    git(tmp_path, "clone", "--quiet", "--depth=1", repo.as_uri(), str(clone))
+    assert order_to(clone, first) is Order.UNKNOWN
+    assert not has_whole_history(clone)
+    assert not has_whole_history(tmp_path)
+
+
+def committed(repo: Path, text: str) -> str:
+    """A new commit's id."""
+    (repo / "file").write_text(text)
+    git(repo, "add", "file")
+    git(repo, "commit", "--quiet", "--message", text)
+    return head_commit(repo)

@@ -66,7 +66,7 @@ def chain(
 def roomy() -> dict[str, Object]:
     """A whole chain that admits what the tests' campaigns ask for, by plural and name."""
     return {
-        "localqueues/gpu": local_queue(),
+        **{f"localqueues/{queue}": local_queue(queue) for queue in ("gpu", "batch")},
         "clusterqueues/gpu-cq": cluster_queue(group({"any": PLENTY})),
         "resourceflavors/any": flavor(),
     }
