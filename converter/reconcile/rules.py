@@ -4,6 +4,7 @@ A rule returns one sentence that says what is wrong and the way through, or "" w
 objection. A campaign that one rule objects to is held back whole; all else goes on.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,8 @@ from converter.names import (
 )
 from converter.reconcile.live import Live
 from converter.reconcile.record import Record
+
+WINDOW = re.compile(r"[0-9]{1,9}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,16 @@ def hold_back_campaign(
                 return reason
     if reason := _changed_parts(parts, present):
         return reason
+    checks = (
+        _unreadable_record,
+        _changed_volumes,
+        _recorded_otherwise,
+        _lost,
+        _changed_inputs,
+        _changed_window,
+    )
     for part in parts:
-        for rule in (_unreadable_record, _changed_volumes, _lost, _changed_inputs, _changed_window):
+        for rule in checks:
             if reason := rule(part, live):
                 return reason
     return ""
@@ -194,6 +205,19 @@ def _lost(part: Part, live: Live) -> str:
     )
 
 
+def _recorded_otherwise(part: Part, live: Live) -> str:
+    """A record of another list: the campaign has ended, and its name cannot be used for another."""
+    if part.job.name in live.jobs or part.volumes.name in live.configmaps:
+        return ""
+    record = _record(part, live)
+    if record is None or _belongs(record, part, live):
+        return ""
+    return (
+        f"it has ended ({record.phase}) and its record is of another list of volumes: put the old "
+        "list back and write a new campaign file for the new work"
+    )
+
+
 def _changed_inputs(part: Part, live: Live) -> str:
     job = live.jobs.get(part.job.name)
     if job is None or job_end(job) is not None or _same(job, part.job.body, INPUTS_ANNOTATION):
@@ -255,7 +279,7 @@ def _pods_at_once(job: Object) -> int:
     partial = annotation(job, KUEUE_MIN_PARALLELISM_ANNOTATION)
     asked = annotation(job, WINDOW_ANNOTATION) if partial else ""
     # Somebody may have edited the annotation.
-    window = int(asked if asked.isdecimal() else job["spec"]["parallelism"])
+    window = int(asked) if WINDOW.match(asked) else int(job["spec"]["parallelism"])
     return min(window, int(job["spec"]["completions"]))
 
 

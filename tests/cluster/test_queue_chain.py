@@ -254,6 +254,14 @@ def test_an_identity_that_may_not_read_the_queue_is_warned_and_sends(team: Team)
         assert team.get("job", campaign) is not None
 
 
+def test_a_queue_that_is_misspelt_is_one_that_the_identity_may_not_read(team: Team) -> None:
+    team.write_settings(queue="nosuch")
+    team.write_pipeline()
+    team.write_campaign("one")
+    said = "note: LocalQueue nosuch: not permitted to read LocalQueue nosuch: campaigns go out"
+    assert said in team.apply().text
+
+
 def test_the_queue_is_read_once_for_any_number_of_campaigns_and_not_for_a_no_op(
     new_team: TeamFactory,
 ) -> None:

@@ -34,7 +34,7 @@ UNKNOWN = Unknown("not permitted")
 NO_QUEUE = "there is no LocalQueue gpu in namespace batch"
 
 
-def live_and(live_job: Object, **conditions: str) -> Live:
+def live_and(live_job: Object, **conditions: Any) -> Live:
     return state(*live_campaign(live_job), workloads=(workload(live_job, **conditions),))
 
 

@@ -143,9 +143,10 @@ def test_the_window_is_what_was_asked_for_not_what_partial_admission_made_of_it(
     assert ("Job/scan", Verb.UNCHANGED) in verbs(intended)
 
 
-def test_a_window_annotation_that_somebody_spoilt_does_not_stop_the_apply() -> None:
+@pytest.mark.parametrize("spoilt", ["four", "-1", "9" * 5000])
+def test_a_window_annotation_that_somebody_spoilt_does_not_stop_the_apply(spoilt: str) -> None:
     live_job = partially_admitted(running)
-    live_job["metadata"]["annotations"][WINDOW_ANNOTATION] = "four"
+    live_job["metadata"]["annotations"][WINDOW_ANNOTATION] = spoilt
     held = reason(with_minimum(campaign(window=3)), state(*live_campaign(live_job)))
     assert "its window was 1 and is now 3" in held
 

@@ -100,6 +100,13 @@ def test_a_record_without_known_volumes_keeps_the_campaign_from_running_again() 
     assert planned(campaign(), state(record)).finished == ("scan",)
 
 
+def test_a_record_of_another_list_keeps_the_name_from_being_used_again() -> None:
+    """Its ConfigMap is gone, the list in git has grown: all of it would run once more."""
+    record = record_of(*live_campaign(ended(job())))
+    record["data"]["volumesSha256"] = "0" * 64
+    assert "another list of volumes" in reason(campaign(), state(record))
+
+
 def test_a_record_that_cannot_be_read_leaves_the_campaign_alone() -> None:
     live_job, live_volumes = live_campaign(ended(job()))
     record = record_of(live_job, live_volumes)
