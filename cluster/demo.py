@@ -43,9 +43,9 @@ ENCORE = """\
 pipeline: word-count
 window: 1
 volumes:
-  - {id: first, source: page-01}
-  - {id: second, source: page-02}
-  - {id: third, source: page-03}
+  - {id: NAME-a, source: page-01}
+  - {id: NAME-b, source: page-02}
+  - {id: NAME-c, source: page-03}
 """
 SECONDS = 240.0
 
@@ -199,13 +199,14 @@ def pause_and_resume(tenant: Tenant, shown: Shown) -> None:
     name = f"encore-{max(numbers, default=0) + 1}"
     file = REPOSITORY / "campaigns" / f"{name}.yaml"
     heading(f"A new campaign, campaigns/{name}.yaml")
-    file.write_text(ENCORE)
+    text = ENCORE.replace("NAME", name)
+    file.write_text(text)
     shown.commit(f"Start {name}")
     shown.run("campaigns", "apply", ".")
     wait_for(f"the first volume of {name}", lambda: job_status(tenant, name).get("succeeded"))
 
     heading(f"Pause: `suspend: true` in campaigns/{name}.yaml, commit, apply")
-    file.write_text(ENCORE + "suspend: true\n")
+    file.write_text(text + "suspend: true\n")
     shown.commit(f"Pause {name}")
     shown.run("campaigns", "apply", ".")
     wait_for(f"no pod of {name} left", lambda: not _pods_left(job_status(tenant, name)))
@@ -213,7 +214,7 @@ def pause_and_resume(tenant: Tenant, shown: Shown) -> None:
     shown.run("campaigns", "status", ".", name)
 
     heading("Resume: take the line out again, commit, apply; it goes on where it was")
-    file.write_text(ENCORE)
+    file.write_text(text)
     shown.commit(f"Resume {name}")
     shown.run("campaigns", "apply", ".")
     shown.run("campaigns", "status", ".", name, "--watch")
@@ -250,10 +251,12 @@ def demo(backend: str, instance: str) -> None:
 What to try next:
   export KUBECONFIG={KUBECONFIG} PATH={CAMPAIGNS.parent}:$PATH
   cd {REPOSITORY}
-  sed -i '/^suspend/d' campaigns/recount.yaml && campaigns apply .   # start the paused one
-  campaigns status . --watch
-  rm campaigns/checksums.yaml && campaigns apply . --prune           # cancel a campaign
-  echo 'prority: 3' >> campaigns/recount.yaml; campaigns validate .  # see a mistake named
+  # a mistake is named, and taken out again
+  echo 'prority: 3' >> campaigns/recount.yaml; campaigns validate .; git checkout campaigns
+  # start the campaign that was committed as paused
+  sed -i '/^suspend/d' campaigns/recount.yaml && campaigns apply . && campaigns status . --watch
+  # take a campaign out of git and off the cluster, its record included
+  rm -f campaigns/checksums.yaml && campaigns apply . --prune
 End the cluster with `make cluster-down`; `make demo` again goes on from here."""
     )
 

@@ -6,6 +6,7 @@ connection pool as plain JSON, because its models drop fields that a newer serve
 
 import copy
 import json
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -114,6 +115,8 @@ class Client:
         try:
             if kubeconfig or context or _default_kubeconfig_exists():
                 _load_kubeconfig(kubeconfig, context, configuration)
+            elif location := os.environ.get("KUBECONFIG"):
+                raise ClusterUnavailable(f"there is no kubeconfig {location}: KUBECONFIG names it")
             else:
                 config.load_incluster_config(client_configuration=configuration)
         except (config.ConfigException, OSError) as error:
@@ -290,8 +293,9 @@ class Client:
                 redirect=False,
             )
         except urllib3.exceptions.HTTPError as error:
+            server = self._configuration.host
             raise ClusterUnavailable(
-                f"no answer from the API server to {verb} {target}: {_one_line(error)}"
+                f"no answer from the API server {server} to {verb} {target}: {_cause(error)}"
             ) from error
         self._clock.observe(response.headers.get("Date"))
         document = _json_object(response.data)
@@ -365,6 +369,13 @@ def _json_object(data: bytes) -> Object | None:
 
 def _text(data: bytes) -> str:
     return " ".join(data[:200].decode("utf-8", "replace").split())
+
+
+def _cause(error: urllib3.exceptions.HTTPError) -> str:
+    """What went wrong, without the story of the retries around it."""
+    reason = getattr(error, "reason", None) or error
+    cause = reason.__cause__ if isinstance(reason, Exception) else None
+    return _one_line(cause or reason)
 
 
 def _one_line(error: BaseException) -> str:

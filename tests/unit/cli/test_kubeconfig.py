@@ -52,3 +52,10 @@ def test_a_context_that_is_not_in_it(tmp_path: Path) -> None:
     kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", "https://127.0.0.1:1")
     with pytest.raises(ClusterUnavailable, match=r"no credentials for a cluster: .*other"):
         Client.from_kubeconfig(kubeconfig=kubeconfig, context="other")
+
+
+def test_a_kubeconfig_that_is_not_there(tmp_path: Path) -> None:
+    missing = tmp_path / "none"
+    done = run("status", write_repository(tmp_path / "repo"), KUBECONFIG=str(missing))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"error: there is no kubeconfig {missing}: KUBECONFIG names it\n"

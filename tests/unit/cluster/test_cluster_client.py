@@ -1,5 +1,6 @@
 """The client against a server that fails in the ways that API servers and proxies do."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -125,6 +126,21 @@ def test_no_answer_at_all_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.raises(ClusterUnavailable, match="no answer from the API server"),
     ):
         api.client().get(JOBS, "n", "scan")
+
+
+def test_a_server_that_is_not_there_is_named_without_the_story_of_the_retries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    with serve(in_turn()) as api:
+        client = api.client()
+    with pytest.raises(ClusterUnavailable) as caught:
+        client.get(JOBS, "n", "scan")
+    assert re.fullmatch(
+        r"no answer from the API server http://127\.0\.0\.1:\d+ to read Job/scan: "
+        r"\[Errno 111\] Connection refused",
+        str(caught.value),
+    )
 
 
 def test_a_long_retry_after_is_not_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -205,6 +205,8 @@ def test_a_mistake_in_a_campaign_is_one_line(
 
 
 SETTINGS_MISTAKES = [
+    ("# nothing yet\n", ["1:1: F005 the file is empty — write a mapping"]),
+    ("- namespace: team\n", ["1:1: F005 the file is a list — write a mapping"]),
     (
         "namespace: team\n",
         [
