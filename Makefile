@@ -17,6 +17,7 @@ demo: $(VENV)  ## From nothing to finished campaigns on a real cluster
 	@PYTHONPATH=cluster $(PYTHON) cluster/demo.py
 
 test: check  ## Everything: lint, types, unit, chart and cluster tests on a cluster of their own
+	@$(LOCALCLUSTER) build >/dev/null
 	$(PYTHON) -m pytest --numprocesses 4 --dist loadfile
 
 check: $(VENV)  ## Lint and types

@@ -314,7 +314,15 @@ class Client:
     def _authorization(self) -> dict[str, str]:
         # Asked for on every request: exec plugins and projected tokens renew behind this call.
         auth = self._configuration.auth_settings().get("BearerToken")
-        return {"Authorization": str(auth["value"])} if auth else {}
+        if not auth:
+            return {}
+        value = str(auth["value"]).strip()
+        if not (value.isascii() and value.isprintable()):
+            # Said without the token, which the HTTP library would quote.
+            raise ClusterUnavailable(
+                "the token for the API server has characters that cannot be sent: write it anew"
+            )
+        return {"Authorization": value}
 
 
 class _Clock:

@@ -271,6 +271,8 @@ def stopped_at(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell ignores SIGINT for what it puts into the background, the tests for example.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
     def refuses(request: Request) -> Answer | None:

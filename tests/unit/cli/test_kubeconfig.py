@@ -59,3 +59,24 @@ def test_a_kubeconfig_that_is_not_there(tmp_path: Path) -> None:
     done = run("status", write_repository(tmp_path / "repo"), KUBECONFIG=str(missing))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"error: there is no kubeconfig {missing}: KUBECONFIG names it\n"
+
+
+@pytest.mark.parametrize("token", ["eyJsecret\ufffd", "eyJsecret\nx"])
+def test_a_token_that_cannot_be_sent_is_not_shown(token: str, tmp_path: Path) -> None:
+    done = run("status", write_repository(tmp_path / "repo"), KUBECONFIG=_with(token, tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: the token for the API server has characters")
+    assert "secret" not in done.stderr
+
+
+def test_a_newline_after_a_token_is_none_of_it(tmp_path: Path) -> None:
+    done = run("status", write_repository(tmp_path / "repo"), KUBECONFIG=_with("abc\n", tmp_path))
+    assert "Connection refused" in done.stderr
+
+
+def _with(token: str, directory: Path) -> str:
+    kubeconfig = write_kubeconfig(directory / "kubeconfig", "http://127.0.0.1:1")
+    document = yaml.safe_load(kubeconfig.read_text())
+    document["users"][0]["user"] = {"token": token}
+    kubeconfig.write_text(yaml.safe_dump(document))
+    return str(kubeconfig)
