@@ -135,9 +135,9 @@ def test_a_file_that_is_no_text(content: bytes, expected: str, tmp_path: Path) -
 
 
 def test_a_link_inside_the_repository_is_followed(tmp_path: Path) -> None:
-    write(tmp_path, {"converter.yaml": SETTINGS, "shared/a.yaml": CAMPAIGN})
+    write(tmp_path, {"converter.yaml": SETTINGS, "elsewhere/a.yaml": CAMPAIGN})
     (tmp_path / "campaigns").mkdir()
-    (tmp_path / "campaigns" / "a.yaml").symlink_to("../shared/a.yaml")
+    (tmp_path / "campaigns" / "a.yaml").symlink_to("../elsewhere/a.yaml")
     result = load_repo(tmp_path)
     assert (found(result), list(result.campaigns)) == ([], ["a"])
 
