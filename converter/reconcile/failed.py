@@ -1,36 +1,32 @@
 """Which volumes of a campaign failed, from its records and from Jobs that have ended."""
 
-from converter.cluster.objects import is_ours, job_end, label
+from converter.cluster.objects import job_end, label, name
 from converter.errors import Refused
 from converter.manifest import Role
-from converter.names import CAMPAIGN_LABEL, ROLE_LABEL, status_configmap
-from converter.reconcile.live import Live
+from converter.names import CAMPAIGN_LABEL, status_configmap
+from converter.reconcile.live import Live, in_role
 from converter.reconcile.record import Record
 
 
 def failed_volumes(campaign: str, live: Live, repository: str) -> tuple[str, ...]:
     """The ids of the volumes that failed, over all parts of the campaign.
 
-    Raises Refused while a part may still run, where nothing is known of it, and where the record
-    does not name its volumes.
+    Raises Refused while a part may still run, where nothing is known of the campaign, and where
+    its record is missing or cannot be read.
     """
     jobs = [
         job
-        for job in live.jobs.values()
-        if is_ours(job, repository)
-        and label(job, ROLE_LABEL) == Role.CAMPAIGN
-        and label(job, CAMPAIGN_LABEL) == campaign
+        for job in in_role(live.jobs.values(), Role.CAMPAIGN, repository)
+        if label(job, CAMPAIGN_LABEL) == campaign
     ]
     if any(job_end(job) is None for job in jobs):
         raise Refused(f"campaign {campaign} has not ended yet: what fails now may still succeed")
-    if any(status_configmap(job["metadata"]["name"]) not in live.configmaps for job in jobs):
+    if any(status_configmap(name(job)) not in live.configmaps for job in jobs):
         raise Refused(f"campaign {campaign} has ended and is not recorded yet: apply first")
     records = [
         record
-        for record in live.configmaps.values()
-        if is_ours(record, repository)
-        and label(record, ROLE_LABEL) == Role.STATUS
-        and label(record, CAMPAIGN_LABEL) == campaign
+        for record in in_role(live.configmaps.values(), Role.STATUS, repository)
+        if label(record, CAMPAIGN_LABEL) == campaign
     ]
     if not records:
         raise Refused(f"nothing is known of campaign {campaign} on the cluster")

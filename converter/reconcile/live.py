@@ -4,7 +4,7 @@ The lists are not narrowed to our label: an object of somebody else's under one 
 be seen before anything is sent.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from converter.cluster.client import Client
@@ -58,6 +58,13 @@ def read_workloads(client: Client, namespace: str) -> dict[str, tuple[Object, ..
         job_uid = label(workload, KUEUE_JOB_UID_LABEL)
         found[job_uid] = (*found.get(job_uid, ()), workload)
     return found
+
+
+def in_role(objects: Iterable[Object], role: Role, repository: str) -> Iterator[Object]:
+    """Those of the objects that this repository made for a role."""
+    for each in objects:
+        if is_ours(each, repository) and label(each, ROLE_LABEL) == role:
+            yield each
 
 
 def by_campaign(live: Live, repository: str) -> dict[str, list[Object]]:

@@ -31,7 +31,7 @@ from converter.names import (
     campaign_configmap,
     status_configmap,
 )
-from converter.reconcile.live import Live
+from converter.reconcile.live import Live, in_role
 from converter.volumes import VOLUMES_KEY, parse_volumes
 
 FINISHED = "Finished"
@@ -143,9 +143,7 @@ def _volume_ids(volumes: Object | None) -> tuple[str, ...]:
 def records_to_write(live: Live, repository: str) -> tuple[Object, ...]:
     """The record ConfigMaps that are missing or differ, for every Job of ours that has ended."""
     wanted = []
-    for job in live.jobs.values():
-        if not is_ours(job, repository) or label(job, ROLE_LABEL) != Role.CAMPAIGN:
-            continue
+    for job in in_role(live.jobs.values(), Role.CAMPAIGN, repository):
         volumes = live.configmaps.get(campaign_configmap(name(job)))
         record = record_of(job, volumes if volumes and is_ours(volumes, repository) else None)
         if record is None:

@@ -31,12 +31,11 @@ from converter.names import (
     PIPELINE_LABEL,
     RECIPE_ANNOTATION,
     REPOSITORY_ANNOTATION,
-    ROLE_LABEL,
     VOLUMES_ANNOTATION,
     WINDOW_ANNOTATION,
     status_configmap,
 )
-from converter.reconcile.live import Live
+from converter.reconcile.live import Live, in_role
 from converter.reconcile.record import Record
 
 WINDOW = re.compile(r"[0-9]{1,9}\Z")
@@ -136,11 +135,8 @@ def _changed_recipe(manifest: Manifest, live: Live, repository: str) -> str:
         return ""
     users = sorted(
         name(job)
-        for job in live.jobs.values()
-        if is_ours(job, repository)
-        and label(job, ROLE_LABEL) == Role.CAMPAIGN
-        and label(job, PIPELINE_LABEL) == manifest.pipeline
-        and job_end(job) is None
+        for job in in_role(live.jobs.values(), Role.CAMPAIGN, repository)
+        if label(job, PIPELINE_LABEL) == manifest.pipeline and job_end(job) is None
     )
     if not users:
         return ""

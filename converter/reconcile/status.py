@@ -9,7 +9,6 @@ from converter.cluster.objects import (
     annotation,
     index_ranges,
     is_active,
-    is_ours,
     is_suspended,
     label,
     name,
@@ -23,11 +22,10 @@ from converter.names import (
     KUEUE_PRIORITY_LABEL,
     KUEUE_QUEUE_LABEL,
     PIPELINE_LABEL,
-    ROLE_LABEL,
     SUSPEND_ANNOTATION,
     status_configmap,
 )
-from converter.reconcile.live import Live
+from converter.reconcile.live import Live, in_role
 from converter.reconcile.record import Record, record_of
 
 
@@ -83,10 +81,9 @@ def statuses(wanted: Mapping[str, int], live: Live, repository: str) -> list[Sta
     record is Missing. A campaign that is on the cluster only is listed as well.
     """
     parts: dict[str, list[Status]] = {}
-    for job in live.jobs.values():
-        if is_ours(job, repository) and label(job, ROLE_LABEL) == Role.CAMPAIGN:
-            workloads = live.workloads.get(uid(job), ())
-            parts.setdefault(label(job, CAMPAIGN_LABEL), []).append(of_job(job, workloads))
+    for job in in_role(live.jobs.values(), Role.CAMPAIGN, repository):
+        workloads = live.workloads.get(uid(job), ())
+        parts.setdefault(label(job, CAMPAIGN_LABEL), []).append(of_job(job, workloads))
     for record, campaign, pipeline in _records_without_job(live, repository):
         parts.setdefault(campaign, []).append(_of_record(campaign, record, pipeline))
     missing = {
@@ -152,9 +149,8 @@ def _why_waiting(workloads: Sequence[Object]) -> str:
 
 def _records_without_job(live: Live, repository: str) -> Iterable[tuple[Record, str, str]]:
     jobs = {status_configmap(name(job)) for job in live.jobs.values()}
-    for configmap in live.configmaps.values():
-        is_record = label(configmap, ROLE_LABEL) == Role.STATUS and is_ours(configmap, repository)
-        if not is_record or name(configmap) in jobs:
+    for configmap in in_role(live.configmaps.values(), Role.STATUS, repository):
+        if name(configmap) in jobs:
             continue
         try:
             record = Record.from_data(configmap.get("data") or {})
