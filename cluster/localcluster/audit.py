@@ -115,7 +115,11 @@ class AuditLog:
 
     def _read(self, since: int) -> Iterator[AuditEvent]:
         with self.path.open("rb") as log:
-            log.seek(since)
+            # The mark can lie in a line that was being written when it was set: the byte before it
+            # tells, and the rest of that line is of an earlier event.
+            log.seek(max(since - 1, 0))
+            if since:
+                log.readline()
             for line in log:
                 # The last line can be one that is just being written.
                 if line.endswith(b"\n"):

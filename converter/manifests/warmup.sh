@@ -4,9 +4,9 @@
 # but the commands of a POSIX shell.
 set -eu
 
-# As process 1 the shell would ignore a request to stop and leave the command to be killed.
+# As process 1 the shell would ignore a request to stop and leave the command to be killed. The trap
+# is there before the command, which may be asked to stop as soon as it runs; "$!" is unset till then.
+trap 'set +eu; [ -z "$!" ] || { kill -s TERM "$!"; wait "$!"; }; exit 143' TERM
 "$@" &
-_campaigns_child=$!
-trap 'kill -s TERM "$_campaigns_child"; wait "$_campaigns_child"; exit 143' TERM
-wait "$_campaigns_child"
+wait "$!"
 : >/data/warmup.done

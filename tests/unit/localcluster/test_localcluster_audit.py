@@ -100,3 +100,12 @@ def test_a_line_that_is_being_written_is_left_for_later(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.log")
     log.path.write_text(LINES["mine"] + LINES["theirs"][:40])
     assert [event.id for event in log.events()] == ["mine"]
+
+
+def test_a_mark_within_a_line_that_is_being_written_leaves_that_line_out(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "audit.log")
+    log.path.write_text(LINES["mine"][:40])
+    mark = log.end()
+    with log.path.open("a") as handle:
+        handle.write(LINES["mine"][40:] + LINES["theirs"])
+    assert [event.id for event in log.events(mark)] == ["theirs"]
