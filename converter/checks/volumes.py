@@ -6,7 +6,6 @@ from typing import Final
 
 from converter.checks.campaign_names import reserved
 from converter.checks.registry import Finding, Known, rule, settings_rule
-from converter.checks.wording import first_few
 from converter.load.result import LoadResult
 from converter.load.wording import quoted
 from converter.model import Campaign, SourceKind, Volume
@@ -14,6 +13,7 @@ from converter.names import DNS_LABEL
 from converter.problem import Level
 from converter.rule import Rule
 from converter.volumes import environment_lines, volume_line
+from converter.wording import first_few
 
 # Linux takes at most 128 KiB for one variable of an environment (MAX_ARG_STRLEN), name included.
 MAX_LINE: Final = 100 * 1024

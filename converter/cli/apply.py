@@ -40,6 +40,11 @@ FAULTS: Final = (
     is_flag=True,
     help="Apply a commit older than the one applied last: going back is meant.",
 )
+@click.option(
+    "--all-or-nothing",
+    is_flag=True,
+    help="Apply nothing, and pause nothing, when any campaign is held back or refused.",
+)
 @click.option("--namespace", help="Must be converter.yaml's namespace: a guard for CI.")
 @click.option(
     "--pause-wait",

@@ -6,7 +6,6 @@ connection pool as plain JSON, because its models drop fields that a newer serve
 
 import copy
 import json
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -17,17 +16,16 @@ from typing import Any, Self
 from urllib.parse import urlencode
 
 import urllib3
-import yaml
-from kubernetes import config
 from kubernetes.client.configuration import Configuration
 from kubernetes.client.rest import RESTClientObject
 from urllib3.response import BaseHTTPResponse
 from urllib3.util import Retry, Timeout
 
 from converter import __version__
+from converter.cluster.kubeconfig import load_configuration, one_line
 from converter.cluster.resources import Resource
 from converter.cluster.status import api_error
-from converter.errors import ApiError, ClusterUnavailable
+from converter.errors import ApiError, ClusterUnavailable, Conflict
 
 Object = dict[str, Any]
 
@@ -111,20 +109,7 @@ class Client:
 
         Raises ClusterUnavailable when there are no usable credentials.
         """
-        configuration = Configuration()
-        try:
-            if kubeconfig or context or _default_kubeconfig_exists():
-                _load_kubeconfig(kubeconfig, context, configuration)
-            elif location := os.environ.get("KUBECONFIG"):
-                raise ClusterUnavailable(f"there is no kubeconfig {location}: KUBECONFIG names it")
-            else:
-                config.load_incluster_config(client_configuration=configuration)
-        except (config.ConfigException, OSError) as error:
-            raise ClusterUnavailable(
-                f"no credentials for a cluster: {_one_line(error)}; "
-                "set KUBECONFIG, or pass --kubeconfig or --context"
-            ) from error
-        return cls(configuration, request_timeout=request_timeout)
+        return cls(load_configuration(kubeconfig, context), request_timeout=request_timeout)
 
     def guarded_by(self, check: Callable[[], None]) -> Self:
         """The same client, calling `check` immediately before each write it sends.
@@ -194,10 +179,13 @@ class Client:
         manager: str,
         force: bool = False,
         dry_run: bool = False,
+        create: bool = False,
     ) -> Object:
         """Server-side apply of one object; the object as it then is.
 
-        Raises Conflict when a field belongs to another manager and `force` is false.
+        Raises Conflict when a field belongs to another manager and `force` is false. With `create`
+        also when the object is there already: sensible for a dry run, since the answer to the
+        second try of a write that was lost says the same.
         """
         name = body["metadata"]["name"]
         query = {"fieldManager": manager, "fieldValidation": "Strict"}
@@ -212,6 +200,7 @@ class Client:
             query=query,
             body=body,
             content_type=APPLY_PATCH,
+            create=create,
         )
 
     def merge_patch(
@@ -267,6 +256,7 @@ class Client:
         body: Mapping[str, Any] | None = None,
         content_type: str = "application/json",
         missing_ok: bool = False,
+        create: bool = False,
     ) -> Object:
         check = None if method == "GET" else self._before_write
         if check is not None:
@@ -309,6 +299,8 @@ class Client:
             raise ClusterUnavailable(
                 f"the answer to {verb} {target} is not from an API server: {_text(response.data)}"
             )
+        if create and response.status == 200:
+            raise Conflict(verb, target, 409, "AlreadyExists", "somebody has created it meanwhile")
         return document
 
     def _authorization(self) -> dict[str, str]:
@@ -346,27 +338,6 @@ class _Clock:
         return server + timedelta(seconds=monotonic() - at)
 
 
-def _load_kubeconfig(
-    kubeconfig: Path | None, context: str | None, configuration: Configuration
-) -> None:
-    location = str(kubeconfig or config.KUBE_CONFIG_DEFAULT_LOCATION)
-    try:
-        config.load_kube_config(
-            config_file=location, context=context, client_configuration=configuration
-        )
-    except (yaml.YAMLError, ValueError, TypeError, KeyError, AttributeError) as error:
-        # The loader takes the file's structure for granted.
-        raise ClusterUnavailable(
-            f"{location} is not a kubeconfig: {_one_line(error)}; put a valid one in its place, or "
-            "pass another with --kubeconfig"
-        ) from error
-
-
-def _default_kubeconfig_exists() -> bool:
-    locations = config.KUBE_CONFIG_DEFAULT_LOCATION.split(":")
-    return any(Path(location).expanduser().is_file() for location in locations if location)
-
-
 def _json_object(data: bytes) -> Object | None:
     try:
         document = json.loads(data)
@@ -383,8 +354,4 @@ def _cause(error: urllib3.exceptions.HTTPError) -> str:
     """What went wrong, without the story of the retries around it."""
     reason = getattr(error, "reason", None) or error
     cause = reason.__cause__ if isinstance(reason, Exception) else None
-    return _one_line(cause or reason)
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300]
+    return one_line(cause or reason)

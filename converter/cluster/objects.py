@@ -18,6 +18,14 @@ def uid(live: Object) -> str:
     return str(live["metadata"]["uid"])
 
 
+def controller_uid(live: Object) -> str:
+    """The uid of the owner that controls the object; empty when none does."""
+    for owner in live["metadata"].get("ownerReferences") or ():
+        if owner.get("controller") is True:
+            return str(owner["uid"])
+    return ""
+
+
 def label(live: Object, key: str) -> str:
     """The value of a label; empty when the object has none of that key."""
     return str((live["metadata"].get("labels") or {}).get(key, ""))
@@ -51,6 +59,11 @@ def job_end(job: Object) -> Object | None:
     (https://kubernetes.io/docs/concepts/workloads/controllers/job/#terminal-job-conditions).
     """
     return true_condition(job, "Complete", "Failed")
+
+
+def is_being_deleted(live: Object) -> bool:
+    """Whether the object is on its way out and waits for its finalizers or dependents."""
+    return bool(live["metadata"].get("deletionTimestamp"))
 
 
 def is_suspended(job: Object) -> bool:

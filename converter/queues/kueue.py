@@ -60,7 +60,8 @@ class Kueue:
         paused = is_suspended(job)
         if live is None:
             return Prepared(_unqueued(job) if paused else job)
-        if paused and is_suspended(live) and not label(live, KUEUE_QUEUE_LABEL):
+        # Also where somebody has unsuspended it: Kueue takes no label on a Job that runs.
+        if paused and not label(live, KUEUE_QUEUE_LABEL):
             job = _unqueued(job)
         body = without_managers(job, live, self.is_controller, applied_fields(live, FIELD_MANAGER))
         ours_alone = owners(live, SUSPEND) == {(FIELD_MANAGER, "Apply")}

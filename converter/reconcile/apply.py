@@ -10,7 +10,7 @@ from types import TracebackType
 
 from converter.cluster import lease
 from converter.cluster.client import Client
-from converter.cluster.objects import Object
+from converter.cluster.objects import Object, uid
 from converter.errors import ApiError, CampaignsError, ClusterUnavailable, LeaseLost, Refused
 from converter.manifest import Manifest
 from converter.model import Settings
@@ -19,22 +19,25 @@ from converter.reconcile.admission import objections, waiting_jobs
 from converter.reconcile.execute import Sender, Sent
 from converter.reconcile.fence import Fence
 from converter.reconcile.live import Live, read_live, read_workloads
-from converter.reconcile.outcome import Event, Fate, Outcome
-from converter.reconcile.pause import queue_events
-from converter.reconcile.plan import PauseWish, Plan, Unit, plan
+from converter.reconcile.outcome import NOT_AS_IN_GIT, Event, Fate, Outcome
+from converter.reconcile.pause import Move, decide, queue_events
+from converter.reconcile.plan import PauseWish, Plan, Unit
+from converter.reconcile.planner import plan
 from converter.reconcile.provenance import Provenance
 from converter.reconcile.prune import check_limit, live_campaigns, prune
 from converter.reconcile.queue_chain import read_chain
 from converter.reconcile.recording import write_records
 from converter.reconcile.side_by_side import side_by_side
 from converter.reconcile.sync import Sync, Workloads, sync_pause
+from converter.wording import first_few
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to apply. Waits are in seconds; `prune_limit` None stands for the built-in limit.
 
-    Without a `fence`, commits are not compared.
+    With `all_or_nothing` a campaign that is held back or refused stops the whole apply before
+    anything is sent. Without a `fence`, commits are not compared.
     """
 
     repository: str
@@ -45,6 +48,7 @@ class Options:
     prune_limit: int | None = None
     pause_wait: float = 10.0
     concurrency: int = 8
+    all_or_nothing: bool = False
     fence: Fence | None = None
 
 
@@ -57,6 +61,7 @@ class Run:
     queue: QueueSystem
     options: Options
     outcome: Outcome
+    live: Live = field(default_factory=Live)
     jobs: dict[str, Object] = field(default_factory=dict)
 
 
@@ -94,7 +99,7 @@ def apply(
 
 def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
     namespace, options, outcome = run.settings.namespace, run.options, run.outcome
-    live = read_live(run.client, namespace)
+    run.live = live = read_live(run.client, namespace)
     found, unchecked = _objections(run, manifests, live)
     intended = plan(manifests, live, run.queue, options.repository, found)
     if options.prune:
@@ -106,6 +111,7 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
     with _PausingAllTheSame(run, intended, live.workloads):
         outcome.extend(unchecked)
         _report(intended, outcome)
+        _insist_on_all(run, intended)
         write_records(
             run.client,
             namespace,
@@ -115,7 +121,9 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
             repository=options.repository,
             concurrency=options.concurrency,
         )
-        changed, unsent = _send(run, intended)
+        accepted = _try_out(run, intended)
+        _insist_on_all(run, intended)
+        changed, unsent = _send(run, intended, accepted)
         wishes = [wish for wish in intended.pauses if not (wish.active and wish.job in unsent)]
         outcome.extend(queue_events(wishes, live.jobs, run.jobs))
         _sync(run, wishes, _workloads_now(run, live) if changed else live.workloads)
@@ -162,7 +170,8 @@ def _report(intended: Plan, outcome: Outcome) -> None:
 class _PausingAllTheSame:
     """A block after which every pause is synced, whatever fault ended it.
 
-    Not where the Lease is lost, since the run may write no more, and not where somebody stops it.
+    Not where the Lease is lost or the run refuses to go on, since it may write no more then, and
+    not where somebody stops it.
     """
 
     run: Run
@@ -178,7 +187,9 @@ class _PausingAllTheSame:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if kind is None or issubclass(kind, LeaseLost) or not issubclass(kind, Exception):
+        if kind is None or not issubclass(kind, Exception):
+            return
+        if issubclass(kind, LeaseLost | Refused):
             return
         if not issubclass(kind, CampaignsError):
             # It may have been the report itself, into a pipe that nobody reads any more.
@@ -207,29 +218,72 @@ def _workloads_now(run: Run, live: Live) -> Workloads:
         return live.workloads
 
 
-def _send(run: Run, intended: Plan) -> tuple[bool, set[str]]:
+def _insist_on_all(run: Run, intended: Plan) -> None:
+    """With `all_or_nothing`, stop here if anything is held back or refused. Raises Refused.
+
+    No pause is enforced then either, so those that are not are named.
+    """
+    wrong = {event.target for event in run.outcome.events if event.fate in NOT_AS_IN_GIT}
+    if not run.options.all_or_nothing or not wrong:
+        return
+    unenforced = {wish.campaign for wish in intended.pauses if _is_unenforced(run, wish)}
+    pauses = f"; not paused: {first_few(sorted(unenforced))}" if unenforced else ""
+    raise Refused(
+        f"nothing was applied, since not all of it can be ({first_few(sorted(wrong))}){pauses}: "
+        "correct that, or apply without --all-or-nothing"
+    )
+
+
+def _is_unenforced(run: Run, wish: PauseWish) -> bool:
+    job = run.jobs.get(wish.job)
+    workloads = run.live.workloads.get(uid(job), ()) if job is not None else ()
+    decision = decide(wish, job, workloads, reactivate=run.settings.reactivate)
+    return not wish.active and decision.move is not Move.NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    """The units whose dry runs the API server accepted."""
+
+    pipelines: Sequence[Unit]
+    campaigns: Sequence[Unit]
+
+
+def _try_out(run: Run, intended: Plan) -> _Accepted:
+    sender = _sender(run)
+    campaigns = _accepted(run, sender, intended.campaigns)
+    pipelines = _accepted(run, sender, intended.pipelines)
+    refused = {unit.name for unit in intended.pipelines} - {unit.name for unit in pipelines}
+    return _Accepted(pipelines, _without_refused(run, campaigns, refused))
+
+
+def _send(run: Run, intended: Plan, accepted: _Accepted) -> tuple[bool, set[str]]:
     """Send pipelines, then campaigns.
 
     Returns whether any campaign Job was sent, and the names of those that should have been and
     were not as they should: they may be paused, but not resumed.
     """
-    options, outcome = run.options, run.outcome
-    sender = Sender(run.client, run.settings.namespace, run.queue, options.provenance)
-    campaigns = _accepted(run, sender, intended.campaigns)
-    pipelines = _accepted(run, sender, intended.pipelines)
-    refused = {unit.name for unit in intended.pipelines} - {unit.name for unit in pipelines}
-    for sent in _sent(run, sender, pipelines):
-        if sent.refused:
-            refused.add(sent.unit.name)
-    ready = [unit for unit in campaigns if unit.pipeline not in refused]
-    stopped = {unit.campaign: unit.pipeline for unit in campaigns if unit.pipeline in refused}
-    for campaign, pipeline in stopped.items():
-        reason = f"its pipeline {pipeline} was refused"
-        outcome.add(Event(Fate.HELD_BACK, f"campaign {campaign}", reason, campaign))
+    sender = _sender(run)
+    sent_pipelines = _sent(run, sender, accepted.pipelines)
+    refused = {sent.unit.name for sent in sent_pipelines if sent.refused}
+    ready = _without_refused(run, accepted.campaigns, refused)
     unsent = {unit.name for unit in intended.campaigns} - {unit.name for unit in ready}
     results = _sent(run, sender, ready)
     unsent |= {sent.unit.name for sent in results if sent.refused}
     return any(sent.jobs for sent in results), unsent
+
+
+def _without_refused(run: Run, campaigns: Sequence[Unit], pipelines: set[str]) -> list[Unit]:
+    """The campaigns that run with none of these pipelines; the others are held back."""
+    stopped = {unit.campaign: unit.pipeline for unit in campaigns if unit.pipeline in pipelines}
+    for campaign, pipeline in stopped.items():
+        reason = f"its pipeline {pipeline} was refused"
+        run.outcome.add(Event(Fate.HELD_BACK, f"campaign {campaign}", reason, campaign))
+    return [unit for unit in campaigns if unit.pipeline not in pipelines]
+
+
+def _sender(run: Run) -> Sender:
+    return Sender(run.client, run.settings.namespace, run.queue, run.options.provenance)
 
 
 def _sent(run: Run, sender: Sender, units: Sequence[Unit]) -> list[Sent]:

@@ -62,6 +62,8 @@ class Sender:
             if step.verb is Verb.UNCHANGED:
                 job_uid = step.live_uid if step.manifest.role is Role.CAMPAIGN else job_uid
                 events.append(_event(Fate.UNCHANGED, unit, step))
+                if step.note:
+                    events.append(_event(Fate.NOTE, unit, step, step.note))
                 continue
             sent = step
             if step.manifest.role is Role.VOLUMES:
@@ -98,11 +100,18 @@ class Sender:
                 self.client.apply(resource, self.namespace, handoff, manager=HANDOFF_MANAGER)
         try:
             return self.client.apply(
-                resource, self.namespace, pinned, manager=FIELD_MANAGER, dry_run=dry_run
+                resource,
+                self.namespace,
+                pinned,
+                manager=FIELD_MANAGER,
+                dry_run=dry_run,
+                create=dry_run and step.verb is Verb.CREATE,
             )
         except Conflict as error:
             managers = _field_managers(error)
-            if not managers or any(map(self.queue.is_controller, managers)):
+            hand_edit = managers and not any(map(self.queue.is_controller, managers))
+            # What is there though it was to be created has been made by somebody since.
+            if not hand_edit or step.verb is Verb.CREATE:
                 raise
             # Somebody edited it by hand, which git may overrule.
             return self.client.apply(

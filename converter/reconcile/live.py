@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from converter.cluster.client import Client
-from converter.cluster.objects import Object, is_ours, label, name
+from converter.cluster.objects import Object, controller_uid, is_ours, label, name
 from converter.cluster.resources import CONFIGMAPS, JOBS, WORKLOADS
 from converter.manifest import Role
 from converter.model import EMPTY
@@ -56,7 +56,9 @@ def read_workloads(client: Client, namespace: str) -> dict[str, tuple[Object, ..
     found: dict[str, tuple[Object, ...]] = {}
     for workload in client.list(WORKLOADS, namespace, selector=KUEUE_JOB_UID_LABEL):
         job_uid = label(workload, KUEUE_JOB_UID_LABEL)
-        found[job_uid] = (*found.get(job_uid, ()), workload)
+        # Anybody can write the label; it is by the controller that Kueue finds a Job's Workloads.
+        if job_uid == controller_uid(workload):
+            found[job_uid] = (*found.get(job_uid, ()), workload)
     return found
 
 

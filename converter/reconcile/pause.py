@@ -12,6 +12,7 @@ from converter.cluster.objects import (
     Object,
     annotation,
     is_active,
+    is_being_deleted,
     is_suspended,
     job_end,
     label,
@@ -50,7 +51,8 @@ def decide(
     """Compare what git wants with the Job's Workloads. Pure.
 
     An ended Job has nothing to pause. A suspended Job without the queue label is not in the queue
-    and cannot start, so it is paused as it stands. A held Workload is never made active. With
+    and cannot start, so it is paused as it stands; one that is being deleted starts nothing either,
+    and gets no Workload any more. A held Workload is never made active. With
     `reactivate` false, neither is one that Kueue deactivated for reasons of its own.
     """
     if job is None or job_end(job) is not None:
@@ -61,9 +63,13 @@ def decide(
             if instance := annotation(workload, HOLD_ANNOTATION):
                 return Decision(Move.KEEP, reason=f"hold {instance} is in force")
             if not reactivate and (reason := kueue_deactivation(workload)):
-                return Decision(Move.KEEP, reason=f"Kueue deactivated it ({reason})")
+                never = (
+                    f"Kueue deactivated it ({reason}), and converter.yaml says reactivate: never"
+                )
+                return Decision(Move.KEEP, reason=f"{never}; reactivate: always makes it active")
     elif not workloads:
-        return Decision(Move.NOTHING if is_outside_queue(job) else Move.WAIT)
+        stays = is_outside_queue(job) or is_being_deleted(job)
+        return Decision(Move.NOTHING if stays else Move.WAIT)
     if not differing:
         return Decision(Move.NOTHING)
     reasons = filter(None, map(kueue_deactivation, differing)) if wish.active else ()

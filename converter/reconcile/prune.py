@@ -11,6 +11,7 @@ from converter.reconcile.live import Live
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.plan import Plan, Target
 from converter.reconcile.side_by_side import side_by_side
+from converter.wording import first_few
 
 MINIMUM_LIMIT = 5
 
@@ -34,8 +35,8 @@ def check_limit(plan: Plan, live_campaigns: int, limit: int | None) -> None:
     allowed = max(MINIMUM_LIMIT, live_campaigns // 2) if limit is None else limit
     if len(cancelled) > allowed:
         raise Refused(
-            f"prune would cancel {len(cancelled)} campaigns ({_some(cancelled)}), more than the "
-            f"limit of {allowed}; nothing was changed: if they are meant, pass "
+            f"prune would cancel {len(cancelled)} campaigns ({first_few(cancelled)}), more than "
+            f"the limit of {allowed}; nothing was changed: if they are meant, pass "
             f"--prune-limit {len(cancelled)}"
         )
 
@@ -67,8 +68,3 @@ def prune(
             return
         chosen = [target for target in targets if target.kind == kind]
         side_by_side(delete, chosen, concurrency, outcome.add)
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:3])
-    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"

@@ -12,6 +12,7 @@ from converter.cluster.fields import owners
 from converter.cluster.objects import (
     Object,
     annotation,
+    is_being_deleted,
     is_ours,
     is_suspended,
     job_end,
@@ -78,6 +79,7 @@ def hold_back_campaign(
     if reason := _changed_parts(parts, present):
         return reason
     checks = (
+        _being_deleted,
         _unreadable_record,
         _changed_volumes,
         _recorded_otherwise,
@@ -143,6 +145,17 @@ def _changed_recipe(manifest: Manifest, live: Live, repository: str) -> str:
     return (
         f"its recipe changed while {', '.join(users)} still runs with it: put the old file back "
         f"and write the new recipe to a new file, for example pipelines/{manifest.pipeline}-2.yaml"
+    )
+
+
+def _being_deleted(part: Part, live: Live) -> str:
+    """Nothing can be said of a Job on its way out but that it will be gone."""
+    job = live.jobs.get(part.job.name)
+    if job is None or job_end(job) is not None or not is_being_deleted(job):
+        return ""
+    return (
+        f"somebody has deleted its Job {part.job.name}, which is not gone yet: wait until it is, "
+        "and apply again"
     )
 
 

@@ -26,6 +26,7 @@ from converter.names import (
     status_configmap,
 )
 from converter.reconcile.live import Live, in_role
+from converter.reconcile.pause import kueue_deactivation
 from converter.reconcile.record import Record, record_of
 
 
@@ -127,7 +128,8 @@ def _phase(job: Object, workloads: Sequence[Object], active: int) -> tuple[Phase
         for workload in inactive:
             if instance := annotation(workload, HOLD_ANNOTATION):
                 return Phase.HELD, f"hold {instance}"
-        return Phase.PAUSED, ""
+        reasons = ", ".join(filter(None, map(kueue_deactivation, inactive)))
+        return Phase.PAUSED, f"Kueue deactivated it ({reasons})" if reasons else ""
     if annotation(job, SUSPEND_ANNOTATION) == "true":
         return Phase.PAUSING, "not yet inactive"
     if is_suspended(job):

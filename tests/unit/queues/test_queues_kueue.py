@@ -41,6 +41,14 @@ def paused_in_queue() -> Object:
     return applied(PAUSED)
 
 
+def unsuspended_by_hand() -> Object:
+    """A campaign that was created paused, and that somebody started without Kueue."""
+    live = unqueued()
+    del live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:suspend"]
+    edited = {**live, "spec": {**live["spec"], "suspend": False}}
+    return managed(edited, "kubectl-edit", "Update", {"f:spec": {"f:suspend": {}}})
+
+
 def handed_over() -> Object:
     """The run was killed after the hand-off."""
     return managed(unqueued(), HANDOFF_MANAGER, "Apply", {"f:spec": {"f:suspend": {}}})
@@ -85,6 +93,7 @@ def test_who_is_never_overruled(manager: str, is_controller: bool) -> None:
         (ACTIVE, None, None, True, False),
         (PAUSED, None, True, False, False),
         (PAUSED, unqueued(), True, False, False),
+        (PAUSED, unsuspended_by_hand(), True, False, False),
         (ACTIVE, unqueued(), None, True, True),
         (ACTIVE, handed_over(), None, True, False),
         (ACTIVE, resumed(), None, True, False),
@@ -103,6 +112,7 @@ def test_who_is_never_overruled(manager: str, is_controller: bool) -> None:
         "new",
         "new and paused: not queued",
         "still paused: still not queued",
+        "still paused, and unsuspended by hand: suspended again",
         "resume of one that was never queued: hand-off, then the label",
         "the same, killed after the hand-off",
         "the same, done",

@@ -80,7 +80,7 @@ def volumes(
     name = campaign_configmap(of)
     annotations = {VOLUMES_ANNOTATION: f"{number} volumes", IMAGE_ANNOTATION: "ocr@sha256:1"}
     body = _body("v1", "ConfigMap", name, Role.VOLUMES, pipeline, campaign or of, annotations)
-    body["data"] = {"volumes.txt": "".join(f"v{index}\tsource\n" for index in range(number))}
+    body["data"] = {"volumes.txt": "".join(f"{of}-{index}\tsource\n" for index in range(number))}
     return Manifest(Role.VOLUMES, body, pipeline, campaign or of)
 
 
@@ -177,6 +177,15 @@ def workload(
             "name": name or f"job-{of['metadata']['name']}",
             "resourceVersion": "1",
             "labels": {KUEUE_JOB_UID_LABEL: of["metadata"]["uid"]},
+            "ownerReferences": [
+                {
+                    "apiVersion": "batch/v1",
+                    "kind": "Job",
+                    "name": of["metadata"]["name"],
+                    "uid": of["metadata"]["uid"],
+                    "controller": True,
+                }
+            ],
         },
         "spec": {} if active is None else {"active": active},
         "status": {

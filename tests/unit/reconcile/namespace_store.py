@@ -131,7 +131,7 @@ class Namespace:
             _set(live, path, _get(body, path))
         entries.append({"manager": manager, "operation": "Apply", "fieldsV1": fields_of(body)})
         if "dryRun" in request.query:
-            return Answer(200, live)
+            return Answer(200 if name in kind else 201, live)
         if plural == "jobs" and not live["spec"].get("suspend"):
             was = kind.get(name)
             if was is None or was["spec"].get("suspend"):

@@ -15,7 +15,8 @@ from converter.names import (
 )
 from converter.queues.kueue import Kueue
 from converter.reconcile.live import Live
-from converter.reconcile.plan import Plan, Verb, plan
+from converter.reconcile.plan import Plan, Verb
+from converter.reconcile.planner import plan
 from converter.reconcile.record import records_to_write
 
 

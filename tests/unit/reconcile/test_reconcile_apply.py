@@ -11,6 +11,7 @@ from unit.reconcile.live_objects import (
     applied,
     campaign,
     ended,
+    foreign,
     job,
     managed,
     pipeline,
@@ -21,7 +22,7 @@ from unit.reconcile.live_objects import (
 )
 from unit.reconcile.namespace_store import Namespace
 
-from converter.errors import ClusterUnavailable, LeaseHeld
+from converter.errors import ClusterUnavailable, LeaseHeld, Refused
 from converter.manifest import Manifest
 from converter.names import KUEUE_QUEUE_LABEL
 from converter.reconcile.outcome import Fate
@@ -241,3 +242,50 @@ def test_a_warmup_that_does_not_go_away_is_not_called_replaced(
     namespace.add(applied(pipeline()), applied(warmup(recipe="recipe-0")))
     outcome = applying(api, [pipeline(), warmup()])
     assert details(outcome, Fate.REFUSED)[0][0] == "Job/warmup-ocr"
+
+
+def created_meanwhile(namespace: Namespace, name: str) -> None:
+    """Somebody creates an object between the read of the live state and the send."""
+
+    def create(request: Request) -> None:
+        if request.method == "PATCH" and name not in namespace.objects["configmaps"]:
+            body = foreign(applied({**pipeline().body, "data": {"pipeline.yaml": "theirs"}}))
+            namespace.add({**body, "metadata": {**body["metadata"], "name": name}})
+
+    namespace.refuses = create
+
+
+@pytest.mark.parametrize("name", ["pipeline-ocr", "campaign-scan"])
+def test_an_object_that_somebody_created_meanwhile_is_not_taken_over(
+    namespace: Namespace, api: ApiServer, name: str
+) -> None:
+    created_meanwhile(namespace, name)
+    outcome = applying(api, ACTIVE)
+    assert (f"ConfigMap/{name}", "AlreadyExists: somebody has created it meanwhile") in details(
+        outcome, Fate.REFUSED
+    )
+    assert namespace.objects["configmaps"][name]["data"] == {"pipeline.yaml": "theirs"}
+    assert "scan" not in namespace.objects["jobs"]
+
+
+def test_all_or_nothing_sends_nothing_when_a_campaign_is_held_back(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+    manifests = [*PAUSED, *campaign("other", window=1), *campaign("new")]
+    namespace.add(foreign(applied(job("other"))))
+    with pytest.raises(Refused, match=r"\(campaign other\); not paused: scan: correct that"):
+        applying(api, manifests, all_or_nothing=True)
+    assert namespace.written == []
+    namespace.objects["jobs"].pop("other")
+    assert applying(api, manifests, all_or_nothing=True).exit_code == 0
+    assert "new" in namespace.objects["jobs"]
+
+
+def test_all_or_nothing_sends_nothing_when_a_dry_run_is_refused(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    namespace.refuses = refuse("PATCH", "/jobs/scan")
+    with pytest.raises(Refused, match=r"\(Job/scan\): correct that"):
+        applying(api, [*ACTIVE, *campaign("other")], all_or_nothing=True)
+    assert namespace.written == []

@@ -253,3 +253,27 @@ def test_a_recipe_may_change_when_nothing_runs_with_it() -> None:
     live = state(applied(pipeline()), *live_campaign(ended(job())))
     intended = planned([pipeline(recipe="recipe-2")], live)
     assert verbs(intended) == [("ConfigMap/pipeline-ocr", Verb.UPDATE)]
+
+
+def deleted(live_job: Object) -> Object:
+    """On its way out: something, such as a finalizer, keeps it."""
+    stamp = {"deletionTimestamp": "2026-01-03T00:00:00Z"}
+    return {**live_job, "metadata": {**live_job["metadata"], **stamp}}
+
+
+def test_a_job_that_is_being_deleted_is_not_taken_for_one_that_runs() -> None:
+    live = state(*live_campaign(deleted(running(job()))))
+    assert "has deleted its Job scan, which is not gone yet" in reason(campaign(), live)
+    intended = planned(campaign(suspended=True), live)
+    assert intended.pauses == (PauseWish("scan", "scan", active=False),)
+    ended_and_deleted = state(*live_campaign(deleted(ended(job()))))
+    assert planned(campaign(), ended_and_deleted).finished == ("scan",)
+
+
+def test_a_job_with_the_name_of_one_campaign_and_the_label_of_another_is_the_former_s() -> None:
+    swapped = running(job("aa"))
+    swapped["metadata"]["labels"][CAMPAIGN_LABEL] = "bb"
+    live = state(*live_campaign(running(job("bb"))), swapped)
+    intended = planned([*campaign("aa"), *campaign("bb", suspended=True)], live)
+    assert PauseWish("aa", "bb", active=False) not in intended.pauses
+    assert PauseWish("bb", "bb", active=False) in intended.pauses

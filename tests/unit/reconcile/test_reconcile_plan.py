@@ -129,7 +129,7 @@ DONE: Object = {"conditions": [{"type": "Complete", "status": "True"}]}
     [
         (_warmup(DONE), Verb.UNCHANGED),
         (_warmup(DONE, "recipe-0"), Verb.REPLACE),
-        (_warmup({"active": 1}, "recipe-0"), Verb.UNCHANGED),
+        (_warmup({"active": 1, "ready": 1}, "recipe-0"), Verb.UNCHANGED),
         (_warmup(FAILED), Verb.REPLACE),
         (_warmup({}, "recipe-0"), Verb.REPLACE),
     ],

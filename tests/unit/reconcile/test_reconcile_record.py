@@ -26,8 +26,8 @@ VOLUMES = stamped_volumes(volumes(), "uid-scan")
     ("how", "completed", "phase", "done", "failed"),
     [
         ("Complete", "0-2", "Finished", 3, ()),
-        ("Failed", "0,2", "PartlyFailed", 2, ("v1",)),
-        ("Failed", "", "Failed", 0, ("v0", "v1", "v2")),
+        ("Failed", "0,2", "PartlyFailed", 2, ("scan-1",)),
+        ("Failed", "", "Failed", 0, ("scan-0", "scan-1", "scan-2")),
         ("Failed", "0-2", "PartlyFailed", 3, ()),
     ],
 )

@@ -62,6 +62,12 @@ def with_pods(live: Object, active: int, terminating: int = 0) -> Object:
             "evicted, waiting to be admitted again",
         ),
         (evicted(PAUSED), [workload(evicted(PAUSED), active=False)], Phase.PAUSED, ""),
+        (
+            evicted(job()),
+            [workload(evicted(job()), active=False, Evicted="DeactivatedDueToAdmissionCheck")],
+            Phase.PAUSED,
+            "Kueue deactivated it (DeactivatedDueToAdmissionCheck)",
+        ),
         (evicted(PAUSED), [held(evicted(PAUSED))], Phase.HELD, "hold 7"),
         (
             with_pods(evicted(PAUSED), 2),
