@@ -69,7 +69,10 @@ def test_a_component_gets_nothing_of_the_environment_but_the_path(
 ) -> None:
     for name in ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "KUBECONFIG", "GOFLAGS"):
         monkeypatch.setenv(name, "set")
-    started = supervisor.start(replace(component(tmp_path), environment={"ADDED": "1"}))
+    one = replace(component(tmp_path), environment={"ADDED": "1"})
+    started = supervisor.start(one)
+    # For a moment after the start the kernel shows no environment at all.
+    supervisor.wait(one)
     names = Path(f"/proc/{started.pid}/environ").read_text().split("\0")
     assert {name.partition("=")[0] for name in names if name} == {"PATH", "ADDED", process.MARKER}
 
