@@ -23,6 +23,9 @@ from converter.names import HOLD_ANNOTATION, KUEUE_QUEUE_LABEL
 from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.plan import PauseWish
 
+# Kueue's own reasons begin so (``ReasonWithCause`` of its package ``workload``).
+KUEUE_DEACTIVATION = "DeactivatedDueTo"
+
 
 class Move(StrEnum):
     """What a pause or a resume needs."""
@@ -37,7 +40,8 @@ class Move(StrEnum):
 class Decision:
     """What to do for one Job. `workloads` are the names to patch.
 
-    `reason` says why one is kept, or why Kueue had deactivated one that is made active again.
+    `reason` says why one does not run though git wants it to, or why Kueue had deactivated one that
+    is made active again.
     """
 
     move: Move
@@ -61,12 +65,15 @@ def decide(
     if wish.active:
         for workload in differing:
             if instance := annotation(workload, HOLD_ANNOTATION):
-                return Decision(Move.KEEP, reason=f"hold {instance} is in force")
+                return Decision(Move.KEEP, reason=f"stays inactive: hold {instance} is in force")
             if not reactivate and (reason := kueue_deactivation(workload)):
-                never = (
-                    f"Kueue deactivated it ({reason}), and converter.yaml says reactivate: never"
+                return Decision(
+                    Move.KEEP,
+                    reason=f"stays inactive: Kueue deactivated it ({reason}), and converter.yaml "
+                    "says reactivate: never; write always to have it made active",
                 )
-                return Decision(Move.KEEP, reason=f"{never}; reactivate: always makes it active")
+        if not differing and (reason := why_stranded(workloads)):
+            return Decision(Move.KEEP, reason=reason)
     elif not workloads:
         stays = is_outside_queue(job) or is_being_deleted(job)
         return Decision(Move.NOTHING if stays else Move.WAIT)
@@ -104,7 +111,27 @@ def kueue_deactivation(workload: Object) -> str:
     """
     evicted = true_condition(workload, "Evicted") or {}
     reason = str(evicted.get("reason") or "")
-    return reason if reason.startswith("DeactivatedDueTo") else ""
+    return reason if reason.startswith(KUEUE_DEACTIVATION) else ""
+
+
+def why_stranded(workloads: Sequence[Object]) -> str:
+    """Why an active Workload is not even queued, and what to do; empty where that is not so.
+
+    Kueue before 0.19.3 does not queue a Workload again that it deactivated for reasons of its own
+    and that somebody made active (https://github.com/kubernetes-sigs/kueue/issues/14870).
+    """
+    for workload in workloads:
+        if not is_active(workload) or _ended(workload):
+            continue
+        for condition in (workload.get("status") or {}).get("conditions") or ():
+            reason = str(condition.get("reason") or "")
+            requeued = condition.get("type") == "Requeued" and condition.get("status") == "False"
+            if requeued and reason.startswith(KUEUE_DEACTIVATION):
+                return (
+                    f"is active, but Kueue does not queue it again after {reason}: have "
+                    f"Workload/{name(workload)} deleted, and Kueue makes a new one"
+                )
+    return ""
 
 
 def _ended(workload: Object) -> bool:

@@ -27,6 +27,7 @@ from converter.names import (
     INPUTS_ANNOTATION,
     JOB_UID_ANNOTATION,
     KUEUE_MIN_PARALLELISM_ANNOTATION,
+    KUEUE_QUEUE_LABEL,
     MANAGED_BY_LABEL,
     MANAGED_BY_VALUE,
     PIPELINE_LABEL,
@@ -85,6 +86,7 @@ def hold_back_campaign(
         _recorded_otherwise,
         _lost,
         _changed_inputs,
+        _changed_queue,
         _changed_window,
     )
     for part in parts:
@@ -235,6 +237,28 @@ def _changed_inputs(part: Part, live: Live) -> str:
         "its pipeline, its size or the settings in converter.yaml changed since it was created, "
         "and the pods of a live Job cannot change: undo the change until it has finished, or "
         "remove the campaign and write a new file"
+    )
+
+
+def _changed_queue(part: Part, live: Live) -> str:
+    """Kueue takes no other queue for a Job that is not suspended, and none for one outside it."""
+    job = live.jobs.get(part.job.name)
+    if job is None or job_end(job) is not None or is_suspended(job):
+        return ""
+    was, now = (label(each, KUEUE_QUEUE_LABEL) for each in (job, part.job.body))
+    if was == now:
+        return ""
+    if was:
+        return (
+            f"it runs in LocalQueue {was}, and converter.yaml says {now}: set suspend: true and "
+            "apply, change queue and apply, then take suspend out; or leave queue as it was until "
+            "it has ended"
+        )
+    if part.job.suspended:
+        return ""
+    return (
+        "somebody started its Job without Kueue, and it runs without a quota: set suspend: true "
+        "and apply, then take suspend out and apply"
     )
 
 

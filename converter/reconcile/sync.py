@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from converter.cluster.client import Client
-from converter.cluster.objects import Object, name, uid
+from converter.cluster.objects import Object, label, name, uid
 from converter.cluster.resources import JOBS, WORKLOADS
 from converter.errors import ApiError, ClusterUnavailable, Conflict, NotFound
-from converter.names import FIELD_MANAGER
+from converter.names import FIELD_MANAGER, KUEUE_QUEUE_LABEL
 from converter.reconcile.live import read_workloads
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.pause import Decision, Move, decide
@@ -94,7 +94,7 @@ def _carry_out(sync: Sync, task: _Task) -> list[Event]:
     for _ in range(TRIES):
         decision = task.decide(sync)
         if decision.move is Move.KEEP:
-            events.append(_event(Fate.NOTE, task, f"stays inactive: {decision.reason}"))
+            events.append(_event(Fate.NOTE, task, decision.reason))
         if decision.move is not Move.PATCH:
             return events
         chosen = [each for each in task.workloads if name(each) in decision.workloads]
@@ -116,8 +116,13 @@ def _patch(sync: Sync, task: _Task, workload: Object, reason: str) -> Event | No
     A pause is not: it holds for whatever runs.
     """
     active = task.wish.active
-    patch: dict[str, Object] = {"spec": {"active": active}}
+    spec: dict[str, object] = {"active": active}
+    patch: dict[str, Object] = {"spec": spec}
     if active:
+        # Kueue does not follow the Job's queue while inactive, and would go on with the old one.
+        queue = label(task.job, KUEUE_QUEUE_LABEL) if task.job is not None else ""
+        if queue and queue != workload["spec"].get("queueName", queue):
+            spec["queueName"] = queue
         patch["metadata"] = {"resourceVersion": workload["metadata"]["resourceVersion"]}
     named = f"Workload/{name(workload)}"
     try:
@@ -132,6 +137,8 @@ def _patch(sync: Sync, task: _Task, workload: Object, reason: str) -> Event | No
         # The pauses of all others are still to be tried.
         return _event(_failed(task), task, str(error))
     detail = f"{named} active={str(active).lower()}"
+    if "queueName" in spec:
+        detail += f", moved to LocalQueue {spec['queueName']}"
     if reason:
         detail += f", which Kueue had deactivated ({reason})"
     return _event(Fate.RESUMED if active else Fate.PAUSED, task, detail)

@@ -24,6 +24,7 @@ from converter.manifest import Manifest
 from converter.names import (
     CAMPAIGN_LABEL,
     KUEUE_MIN_PARALLELISM_ANNOTATION,
+    KUEUE_QUEUE_LABEL,
     PIPELINE_LABEL,
     ROLE_LABEL,
     VOLUMES_ANNOTATION,
@@ -253,6 +254,43 @@ def test_a_recipe_may_change_when_nothing_runs_with_it() -> None:
     live = state(applied(pipeline()), *live_campaign(ended(job())))
     intended = planned([pipeline(recipe="recipe-2")], live)
     assert verbs(intended) == [("ConfigMap/pipeline-ocr", Verb.UPDATE)]
+
+
+def queued_in(live_job: Object, queue: str) -> Object:
+    """The Job with this queue label, or with none."""
+    labels = {**live_job["metadata"]["labels"], KUEUE_QUEUE_LABEL: queue}
+    if not queue:
+        del labels[KUEUE_QUEUE_LABEL]
+    return {**live_job, "metadata": {**live_job["metadata"], "labels": labels}}
+
+
+@pytest.mark.parametrize(
+    ("live_job", "suspended", "said"),
+    [
+        (queued_in(running(job()), "old"), False, "it runs in LocalQueue old, and converter.yaml"),
+        (queued_in(running(job()), "old"), True, "it runs in LocalQueue old, and converter.yaml"),
+        (queued_in(running(job()), ""), False, "somebody started its Job without Kueue"),
+        (queued_in(running(job()), ""), True, ""),
+        (queued_in(evicted(job()), "old"), False, ""),
+        (queued_in(ended(job()), "old"), False, ""),
+        (running(job()), False, ""),
+    ],
+    ids=[
+        "it runs",
+        "it runs and is to be paused",
+        "it runs outside the queue",
+        "it runs outside the queue and is to be paused",
+        "it is suspended",
+        "it has ended",
+        "the same queue",
+    ],
+)
+def test_another_queue(live_job: Object, suspended: bool, said: str) -> None:
+    intended = planned(campaign(suspended=suspended), state(*live_campaign(live_job)))
+    assert bool(intended.held_back) is bool(said)
+    assert all(said in held.reason for held in intended.held_back)
+    if suspended:
+        assert intended.pauses == (PauseWish("scan", "scan", active=False),)
 
 
 def deleted(live_job: Object) -> Object:

@@ -33,6 +33,13 @@ OUTSIDE = applied(Kueue().prepare(job(suspended=True).body, None).body)
 RUNS = running(job())
 PATCH = Decision(Move.PATCH, ("job-scan",))
 NOTHING = Decision(Move.NOTHING)
+HELD = Decision(Move.KEEP, (), "stays inactive: hold 7 is in force")
+STRANDED = Decision(
+    Move.KEEP,
+    (),
+    "is active, but Kueue does not queue it again after DeactivatedDueToAdmissionCheck: have "
+    "Workload/job-scan deleted, and Kueue makes a new one",
+)
 
 
 def held(of: Object) -> Object:
@@ -43,6 +50,17 @@ def held(of: Object) -> Object:
 
 def deactivated(of: Object, reason: str = "DeactivatedDueToRequeuingLimitExceeded") -> Object:
     return workload(of, active=False, Evicted=reason)
+
+
+def stranded(of: Object) -> Object:
+    made = workload(of, active=True, Evicted="DeactivatedDueToAdmissionCheck")
+    requeued = {
+        "type": "Requeued",
+        "status": "False",
+        "reason": "DeactivatedDueToAdmissionCheck",
+    }
+    made["status"]["conditions"].append(requeued)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -66,7 +84,9 @@ def deactivated(of: Object, reason: str = "DeactivatedDueToRequeuingLimitExceede
             [deactivated(RUNS)],
             Decision(Move.PATCH, ("job-scan",), "DeactivatedDueToRequeuingLimitExceeded"),
         ),
-        (RESUME, evicted(job()), [held(RUNS)], Decision(Move.KEEP, (), "hold 7 is in force")),
+        (RESUME, evicted(job()), [held(RUNS)], HELD),
+        (RESUME, evicted(job()), [stranded(RUNS)], STRANDED),
+        (PAUSE, evicted(job()), [stranded(RUNS)], PATCH),
     ],
     ids=[
         "runs",
@@ -83,6 +103,8 @@ def deactivated(of: Object, reason: str = "DeactivatedDueToRequeuingLimitExceede
         "not yet in the queue",
         "deactivated by Kueue",
         "held",
+        "active, and forgotten by Kueue",
+        "active, and forgotten by Kueue: a pause",
     ],
 )
 def test_decide(
@@ -133,6 +155,7 @@ class Workloads:
     changes: list[Object] = field(default_factory=list)
     jobs: dict[str, Object] = field(default_factory=lambda: {"scan": RUNS})
     unread: int = 0
+    moved: dict[str, str] = field(default_factory=dict)
     appear_later: list[Object] = field(default_factory=list)
     refused: tuple[str, ...] = ()
     vanished: tuple[str, ...] = ()
@@ -162,7 +185,7 @@ class Workloads:
         if name in self.unanswered:
             return Answer(200, b"<html>")
         assert request.query["fieldManager"] == FIELD_MANAGER
-        assert list(request.body["spec"]) == ["active"]
+        assert set(request.body["spec"]) <= {"active", "queueName"}
         if self.changes:
             changed = self.changes.pop(0)
             self.present = [w for w in self.present if w is not self._named(name)] + [changed]
@@ -171,6 +194,7 @@ class Workloads:
         if read not in (None, self._named(name)["metadata"]["resourceVersion"]):
             return failure(409, "Conflict")
         self.patched.append((name, request.body["spec"]["active"]))
+        self.moved.update({name: request.body["spec"].get("queueName", "")})
         return Answer(200, {"metadata": {"name": name}})
 
     def _named(self, name: str) -> Object:
@@ -229,6 +253,22 @@ def test_pauses_come_before_resumes(api: ApiServer, kueue: Workloads) -> None:
     assert kueue.patched == [("job-scan", False), ("job-a-first", True)]
     assert fates(outcome) == [(Fate.PAUSED, "scan"), (Fate.RESUMED, "a-first")]
     assert outcome.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("queue", "active", "moved"),
+    [("old", True, "gpu"), ("gpu", True, ""), ("old", False, "")],
+    ids=["resume after a change of queue", "resume", "pause"],
+)
+def test_a_resume_takes_the_workload_to_the_queue_of_the_job(
+    api: ApiServer, kueue: Workloads, queue: str, active: bool, moved: str
+) -> None:
+    """Kueue moves a Workload itself, but not one that is inactive."""
+    waits = evicted(job()) if active else RUNS
+    present = workload(waits, active=not active)
+    kueue.present = [{**present, "spec": {**present["spec"], "queueName": queue}}]
+    synced(api, kueue, [PauseWish("scan", "scan", active=active)], waits)
+    assert kueue.moved == {"job-scan": moved}
 
 
 def test_a_held_workload_stays_held_and_that_is_said(api: ApiServer, kueue: Workloads) -> None:
