@@ -102,7 +102,7 @@ def start_cluster(backend: str, instance: str) -> Tenant:
     cluster = Cluster(instance, progress)
     saved = load(instance)
     cluster.up(saved.spec if saved else Spec())
-    helm = build(progress, only="helm")["helm"].binary("helm")
+    helm = build(progress, "helm")["helm"].binary("helm")
     return Tenant(cluster.kubectl, helm, NAMESPACE, NAMESPACE)
 
 

@@ -79,7 +79,7 @@ def start(instance: str) -> RunningCluster:
     progress = Progress()
     local = Cluster(instance, progress)
     local.up(SPEC)
-    return RunningCluster(local, build(progress, only="helm")["helm"].binary("helm"))
+    return RunningCluster(local, build(progress, "helm")["helm"].binary("helm"))
 
 
 @pytest.fixture(scope="session")

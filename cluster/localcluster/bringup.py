@@ -25,7 +25,7 @@ from localcluster.spec import GPU, KwokNode, Mode, Spec
 from localcluster.supervisor import Component, Supervisor
 
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
-CONTROLLERS = ("kueue", "kwok")
+KUEUE, KWOK = "kueue", "kwok"
 REAL_NODE = (NAMESPACE, CONTAINERD, KUBELET)
 
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -37,8 +37,16 @@ WAIT = 120.0
 def component_names(spec: Spec) -> tuple[str, ...]:
     """The components of a cluster, in the order of their start."""
     real_node = REAL_NODE if spec.mode is Mode.FULL else ()
+    # Without fake nodes there is no need to build kwok, which takes minutes.
+    fake_nodes = (KWOK,) if spec.kwok_nodes or spec.mode is Mode.KWOK else ()
     # The node before the controllers: it starts while their objects are applied.
-    return (*CONTROL_PLANE, *real_node, *CONTROLLERS)
+    return (*CONTROL_PLANE, *real_node, KUEUE, *fake_nodes)
+
+
+def product_names(spec: Spec) -> tuple[str, ...]:
+    """What has to be built for a cluster."""
+    kwok_too = (KWOK,) if KWOK in component_names(spec) else ()
+    return ("etcd", "kubernetes", KUEUE, *kwok_too)
 
 
 def supervisor_of(instance: Instance) -> Supervisor:
@@ -142,10 +150,10 @@ class Bringup:
 
     def _launch(self, name: str) -> None:
         """Start one component unless it runs as it should, after what has to be there before it."""
-        if name == "kueue":
+        if name == KUEUE:
             self._once("kueue objects", self._apply_before_kueue)
             kueue.prepare(self.instance, self.certificates)
-        elif name == "kwok":
+        elif name == KWOK:
             self._once("kwok objects", self._apply_before_kwok)
         elif name == NAMESPACE and self.supervisor.running(NAMESPACE) is None:
             self.node.prepare()
@@ -166,7 +174,7 @@ class Bringup:
         if name == "kube-controller-manager":
             path = "/api/v1/namespaces/default/serviceaccounts/default"
             wait_until("the default service account", lambda: self.api.get(path) is not None)
-        elif name == "kueue":
+        elif name == KUEUE:
             self._once("kueue webhooks", self._apply_after_kueue)
             wait_until("Kueue's visibility API", self._serves_visibility)
         elif name == CONTAINERD:
@@ -180,7 +188,7 @@ class Bringup:
             with self.progress.step("ending the real node and its containers"):
                 self.node.remove()
         with self.progress.step("ending the control plane"):
-            for name in reversed((*CONTROL_PLANE, *CONTROLLERS)):
+            for name in reversed((*CONTROL_PLANE, KUEUE, KWOK)):
                 self.supervisor.stop(name)
             process.kill(process.marked_with(self.instance.directory))
 
@@ -215,8 +223,8 @@ class Bringup:
                 instance, certificates, kubernetes
             ),
             "kube-scheduler": lambda: controlplane.scheduler(instance, kubernetes),
-            "kueue": lambda: kueue.kueue(instance, self.binaries["kueue"]),
-            "kwok": lambda: kwok.kwok(instance, self.binaries["kwok"]),
+            KUEUE: lambda: kueue.kueue(instance, self.binaries[KUEUE]),
+            KWOK: lambda: kwok.kwok(instance, self.binaries[KWOK]),
             NAMESPACE: lambda: self.node.namespace(),
             CONTAINERD: lambda: self.node.containerd(self._images()[2]),
             KUBELET: lambda: self.node.kubelet(kubernetes, certificates),
@@ -225,7 +233,7 @@ class Bringup:
 
     @cached_property
     def _kueue_manifests(self) -> kueue.Manifests:
-        documents = self.kubectl.kustomize(self.binaries["kueue"].path / "config/default")
+        documents = self.kubectl.kustomize(self.binaries[KUEUE].path / "config/default")
         return kueue.rewrite(
             [document for document in YAML(typ="safe").load_all(documents) if document],
             webhook_url=self.instance.url("kueue-webhook"),
@@ -242,10 +250,10 @@ class Bringup:
         self.api.apply(self._kueue_manifests.after)
 
     def _apply_before_kwok(self) -> None:
-        definitions = kwok.manifests(self.binaries["kwok"], kwok.DEFINITIONS)
+        definitions = kwok.manifests(self.binaries[KWOK], kwok.DEFINITIONS)
         self.api.apply(definitions)
         self._wait_for_definitions(definitions)
-        self.api.apply(kwok.manifests(self.binaries["kwok"], kwok.STAGES))
+        self.api.apply(kwok.stages(self.binaries[KWOK]))
 
     def _wait_for_definitions(self, objects: Iterable[Mapping[str, Any]]) -> None:
         for item in objects:
@@ -314,7 +322,8 @@ class Bringup:
         return self.instance.run / f"{what.replace(' ', '-')}.applied"
 
     def _mark_text(self) -> str:
-        return "\n".join(str(self.binaries[name].path) for name in CONTROLLERS)
+        built = (self.binaries[name] for name in (KUEUE, KWOK) if name in self.binaries)
+        return "\n".join(str(each.path) for each in built)
 
 
 def has_condition(item: Mapping[str, Any], condition: str) -> bool:

@@ -134,12 +134,12 @@ def product_in_cache(product: Product) -> Built:
     return Built(product.name, version, cache_dir() / f"{product.name}-{version}-{key}")
 
 
-def build(progress: Progress, only: str | None = None) -> dict[str, Built]:
-    """Build what the cache lacks, and say where each product is.
+def build(progress: Progress, *names: str) -> dict[str, Built]:
+    """Build what the cache lacks of these products, or of all, and say where each is.
 
     Raises ClusterError where there is no Go to build with, or where it fails.
     """
-    wanted = [PRODUCTS[only]] if only else [*PRODUCTS.values()]
+    wanted = [product for product in PRODUCTS.values() if not names or product.name in names]
     built = {product.name: product_in_cache(product) for product in wanted}
     for product in wanted:
         _build_product(product, built[product.name], progress)

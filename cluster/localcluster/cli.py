@@ -58,7 +58,7 @@ def cli() -> None:
 @click.argument("product", required=False, type=click.Choice([*PRODUCTS]))
 def build_command(product: str | None) -> None:
     """Build the binaries that the cache lacks, and print where they are."""
-    for built in build(Progress(), product).values():
+    for built in build(Progress(), *([product] if product else [])).values():
         click.echo(f"{built.product} {built.version} {built.path / 'bin'}")
 
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from localcluster import image, instance
 from localcluster.audit import AuditLog
-from localcluster.bringup import Bringup, component_names, supervisor_of, wait_until
+from localcluster.bringup import (
+    Bringup,
+    component_names,
+    product_names,
+    supervisor_of,
+    wait_until,
+)
 from localcluster.build import PRODUCTS, Built, build, product_in_cache
 from localcluster.debian import ensure_tools, require_real_node_support
 from localcluster.errors import ClusterError
@@ -81,10 +87,11 @@ class Cluster:
         """The busybox image of the real node, by tag and by digest."""
         return image.busybox_archive(ensure_tools(self._progress))[1]
 
-    def binaries(self) -> dict[str, Built]:
-        """The binaries, built if the cache does not have them."""
-        if not self._built:
-            self._built = build(self._progress)
+    def _binaries(self, spec: Spec) -> dict[str, Built]:
+        """What a cluster of this spec needs, built if the cache does not have it."""
+        needed = product_names(spec)
+        if not self._built.keys() >= set(needed):
+            self._built = build(self._progress, *needed)
         return self._built
 
     def status(self) -> Status:
@@ -119,7 +126,7 @@ class Cluster:
                     f"{self.name} was started with --mode {current.spec.mode.value}: "
                     "end it with `down` before it is started with another mode"
                 )
-            self.binaries()
+            self._binaries(wanted)
             current = current.with_spec(wanted) if current else instance.create(self.name, wanted)
             current.save()
             self._bringup(current).start()
@@ -151,8 +158,11 @@ class Cluster:
         supervisor_of(current).kill(_known(current, name))
 
     def add_kwok_node(self, *nodes: KwokNode) -> None:
-        """Create fake nodes and wait until they are ready."""
-        self._bringup(self.instance).apply_kwok_nodes(nodes)
+        """Create or change fake nodes and wait until they are ready."""
+        spec = self.instance.spec
+        names = {node.name for node in nodes}
+        others = (node for node in spec.kwok_nodes if node.name not in names)
+        self.up(replace(spec, kwok_nodes=(*others, *nodes)))
 
     def load_image(self, archive: Path) -> None:
         """Give the real node the images of an OCI archive, made by `image.archive` or another."""
@@ -173,7 +183,8 @@ class Cluster:
 
     def _bringup(self, current: Instance) -> Bringup:
         fetch_tools = partial(ensure_tools, self._progress)
-        return Bringup(current, self.binaries, fetch_tools, self._progress)
+        binaries = partial(self._binaries, current.spec)
+        return Bringup(current, binaries, fetch_tools, self._progress)
 
 
 def _nodes(bringup: Bringup) -> Mapping[str, bool]:

@@ -26,6 +26,17 @@ STAGES = (
     "stage/pod/chaos/*.yaml",
 )
 
+QUICK_END = {
+    "spec": {
+        "delay": {
+            "durationMilliseconds": 500,
+            "jitterDurationMilliseconds": 2000,
+            "jitterDurationFrom": None,
+        }
+    }
+}
+"""A change of the stage `pod-delete`, which by itself takes any part of a pod's grace period."""
+
 
 def node_manifest(node: KwokNode) -> dict[str, Any]:
     """The Node object of a fake node; kwok keeps the capacity that it is created with."""
@@ -86,3 +97,11 @@ def manifests(built: Built, patterns: Iterable[str]) -> list[dict[str, Any]]:
     source = built.path / "kustomize"
     paths = (path for pattern in patterns for path in sorted(source.glob(pattern)))
     return [read_yaml(path) for path in paths if path.name != "kustomization.yaml"]
+
+
+def stages(built: Built) -> list[dict[str, Any]]:
+    """The Stages; a pod that is deleted goes as quickly as one that minds its SIGTERM."""
+    return [
+        merge(stage, QUICK_END) if stage["metadata"]["name"] == "pod-delete" else stage
+        for stage in manifests(built, STAGES)
+    ]

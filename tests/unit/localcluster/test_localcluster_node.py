@@ -109,9 +109,20 @@ def test_a_fake_node_without_gpus_and_taints() -> None:
 
 
 def test_the_components_of_each_mode() -> None:
-    full, kwok = (bringup.component_names(Spec(mode=mode)) for mode in (Mode.FULL, Mode.KWOK))
+    nodes = (KwokNode("gpu-1"),)
+    full, kwok = (
+        bringup.component_names(Spec(mode=mode, kwok_nodes=nodes))
+        for mode in (Mode.FULL, Mode.KWOK)
+    )
     assert set(full) - set(kwok) == {"node-namespace", "containerd", "kubelet"}
     assert kwok[:2] == full[:2] == ("etcd", "kube-apiserver")
+
+
+def test_kwok_is_built_where_there_are_fake_nodes() -> None:
+    needed = {"etcd", "kubernetes", "kueue"}
+    assert set(bringup.product_names(Spec())) == needed
+    for spec in (Spec(kwok_nodes=(KwokNode("gpu-1"),)), Spec(mode=Mode.KWOK)):
+        assert set(bringup.product_names(spec)) == {*needed, "kwok"}
 
 
 @pytest.mark.parametrize(
