@@ -11,12 +11,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from converter.errors import CampaignsError
+from converter.remote import remote_name
 
 TIMEOUT_SECONDS = 20
-# scp-like (git@host:path) and URL forms, without user, port and the .git ending.
-REMOTE = re.compile(
-    r"(?:[a-z+]+://)?(?:[^@/]*@)?(?P<host>[^:/]+)(?::\d+/|[:/]+)(?P<path>.+?)(?:\.git)?/*\Z"
-)
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 # With more than that, for example the place of a worktree's missing repository, git is broken.
 NO_REPOSITORY = "fatal: not a git repository (or any "
@@ -31,6 +28,15 @@ def head_commit(directory: Path) -> str:
         return _git(directory, "rev-parse", "--quiet", "--verify", "HEAD")
     except CampaignsError:
         return ""
+
+
+def top_of_clone(directory: Path) -> Path | None:
+    """The top of the working tree that a directory is in; None outside git, or if it cannot say."""
+    try:
+        top = _git(directory, "rev-parse", "--show-toplevel")
+    except CampaignsError:
+        return None
+    return Path(top) if top else None
 
 
 class Order(StrEnum):
@@ -76,17 +82,14 @@ def has_whole_history(directory: Path) -> bool:
 def repository_name(directory: Path) -> str:
     """A name that is the same in every clone, for example ``github.com/org/repo//batch``.
 
-    It is the ``origin`` remote without scheme, user and ``.git``, and the directory's place in it
-    where that is not the top. Empty outside git and without a remote. Raises CampaignsError when
+    It is that of the ``origin`` remote (`remote_name`), and the directory's place in it where that
+    is not the top. Empty outside git, and where no remote gives a name. Raises CampaignsError when
     git cannot be asked.
     """
     # First, since it fails where git refuses to read the repository; reading the remote does not.
     place = _git(directory, "rev-parse", "--show-prefix").rstrip("/")
-    remote = REMOTE.match(_git(directory, "config", "--get", "remote.origin.url"))
-    if remote is None:
-        return ""
-    top = f"{remote['host'].lower()}/{remote['path'].strip('/')}"
-    return f"{top}//{place}" if place else top
+    top = remote_name(_git(directory, "config", "--get", "remote.origin.url"))
+    return f"{top}//{place}" if top and place else top
 
 
 def _git(directory: Path, *arguments: str) -> str:

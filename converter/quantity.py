@@ -12,6 +12,11 @@ _QUANTITY: Final = re.compile(
     r"(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
     r"(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]{1,2}))?\Z"
 )
+_NEARLY: Final = re.compile(
+    r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<prefix>[kmgtpe]?)(?P<binary>i?)b?\Z", re.IGNORECASE
+)
+# The one decimal suffix above 1 that is a small letter.
+_SMALL: Final = {"K": "k"}
 _BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _DECIMAL: Final = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 _NANO: Final = 10**9
@@ -45,6 +50,22 @@ def canonical_quantity(text: str) -> str:
         power = _SMALLEST_EXPONENT + 3 * power if number else 0
         return f"{number}e{power}" if power else str(number)
     return _with_suffix(nanos, 1000, _DECIMAL)
+
+
+def meant_quantities(text: str) -> tuple[str, ...]:
+    """What somebody who wrote `text`, which is no quantity, may have meant; empty if unknown.
+
+    ``256MB`` and ``256g`` are found in other programs, where they stand for powers of 1000 for
+    some and of 1024 for others.
+    """
+    meant = _NEARLY.match(text)
+    if meant is None:
+        return ()
+    number, prefix = meant["number"], meant["prefix"].upper()
+    if not prefix:
+        return (number,)
+    binary = f"{number}{prefix}i"
+    return (binary,) if meant["binary"] else (f"{number}{_SMALL.get(prefix, prefix)}", binary)
 
 
 def _found(text: str) -> re.Match[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +25,9 @@ from localcluster.tenant import Tenant
 INSTANCE = os.environ.get("CAMPAIGNS_TEST_INSTANCE", "test")
 # For tests that stop a part of their cluster, which would fail all others meanwhile.
 FRAIL_INSTANCE = f"{INSTANCE}-frail"
-INSTANCES = (INSTANCE, FRAIL_INSTANCE)
-THERE_BEFORE = pytest.StashKey[set[str]]()
+# A directory with a file for each instance that this run started; the processes that run tests side
+# by side inherit it.
+STARTED = "CAMPAIGNS_TEST_STARTED"
 SPEC = Spec(kwok_nodes=(KwokNode("kwok-gpu", labels={"gpu": "a100"}, gpus=8),))
 
 
@@ -60,24 +63,28 @@ class RunningCluster:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """A cluster that was there before is somebody's, and left as it is."""
-    session.config.stash[THERE_BEFORE] = {name for name in INSTANCES if load(name)}
+    """A cluster that this run did not start is somebody's, and left as it is."""
+    if not hasattr(session.config, "workerinput"):
+        os.environ[STARTED] = tempfile.mkdtemp(prefix="campaigns-test-")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """End the clusters when the last test has run, in the process that started the others."""
-    is_worker = hasattr(session.config, "workerinput")
-    if is_worker or session.config.getoption("--keep-cluster"):
+    if hasattr(session.config, "workerinput"):
         return
-    for instance in INSTANCES:
-        if load(instance) and instance not in session.config.stash[THERE_BEFORE]:
-            Cluster(instance, Progress()).down()
+    started = Path(os.environ.pop(STARTED))
+    if not session.config.getoption("--keep-cluster"):
+        for instance in started.iterdir():
+            Cluster(instance.name, Progress()).down()
+    shutil.rmtree(started)
 
 
 def start(instance: str) -> RunningCluster:
     """The cluster of an instance; of several processes the first one starts it."""
     progress = Progress()
     local = Cluster(instance, progress)
+    if load(instance) is None:
+        (Path(os.environ[STARTED]) / instance).touch()
     local.up(SPEC)
     return RunningCluster(local, build(progress, "helm")["helm"].binary("helm"))
 

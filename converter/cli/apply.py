@@ -8,26 +8,23 @@ import signal
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from converter.cli import job_summary
+from converter.cli.announcer import Announcer
+from converter.cli.duration import read_duration
 from converter.cli.options import cluster_options, repo_argument
 from converter.cli.output import Progress
 from converter.cli.repository import load_valid, named
 from converter.errors import CampaignsError, Refused
 from converter.model import Repo
-from converter.reconcile.outcome import Event, Fate, Outcome
+from converter.reconcile.outcome import Fate, Outcome
 
-QUIET: Final = (Fate.UNCHANGED, Fate.FINISHED)
-FAULTS: Final = (
-    Fate.HELD_BACK,
-    Fate.REFUSED,
-    Fate.PAUSE_FAILED,
-    Fate.RESUME_FAILED,
-    Fate.PRUNE_FAILED,
-    Fate.NOTE,
-)
+if TYPE_CHECKING:
+    from converter.cli.apply_wait import Wait
+    from converter.cluster.client import Client
 
 
 @click.command("apply")
@@ -62,6 +59,13 @@ FAULTS: Final = (
     help="Requests sent at once.",
 )
 @click.option("--dry-run", is_flag=True, help="Name what is rendered; asks no cluster.")
+@click.option("--wait", is_flag=True, help="Then wait until every campaign has ended or rests.")
+@click.option(
+    "--timeout",
+    callback=read_duration,
+    metavar="DURATION",
+    help="How long --wait waits, for example 30s, 10m or 2h; without it, as long as it takes.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Also name what is unchanged or has finished.")
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
 @cluster_options
@@ -71,6 +75,8 @@ def command(
     namespace: str | None,
     prune: bool,
     dry_run: bool,
+    wait: bool,
+    timeout: int | None,
     verbose: bool,
     output: str,
     kubeconfig: Path | None,
@@ -83,8 +89,14 @@ def command(
     runs at a time.
 
     With --format json the document is {"version": 1, "events": [{"fate", "target", "campaign",
-    "detail"}], "summary": {FATE: NUMBER OF CAMPAIGNS}, "exitCode", "error"}. It is written
-    however the run ends; "error" is null unless something stopped it.
+    "detail"}], "summary": {FATE: NUMBER OF CAMPAIGNS}, "exitCode", "error", "wait"}. It is written
+    however the run ends; "error" is null unless something stopped it. "wait" is null without
+    --wait, else {"timedOut", "campaigns": [those of `status --format json`, with "result"]}.
+
+    With --wait, an apply that ended with exit code 0 or 3 waits, without its Lease, until each
+    campaign has ended or rests: paused, held, or its Job is gone. Campaigns that were held back or
+    refused, or had ended before, are not waited for. An API server that is away for a while does
+    not end the wait, and the end of the wait never stops a campaign.
 
     \b
     Exit codes:
@@ -94,9 +106,19 @@ def command(
       3  some campaigns were held back or refused; everything else is applied
 
     \b
+    With --wait also:
+      1  a campaign has failed volumes or is gone, or the time is over
+      3  a campaign that git wants to run was stopped on the cluster
+
+    \b
     Example:
       campaigns apply . --prune
+      campaigns apply . --wait --timeout 2h
     """
+    if timeout is not None and not wait:
+        raise click.UsageError("--timeout is how long --wait waits: add --wait, or leave it out")
+    if dry_run and wait:
+        raise click.UsageError("--dry-run starts nothing that --wait could wait for; leave one out")
     if dry_run:
         if prune or output == "json":
             raise click.UsageError(
@@ -105,40 +127,42 @@ def command(
             )
         return _print_rendered(_load(repo, namespace, prune=False))
     progress = Progress()
-
-    def report(event: Event) -> None:
-        if output == "text" and (verbose or event.fate not in QUIET):
-            progress.line(str(event), err=event.fate in FAULTS)
-
-    outcome = Outcome(report)
+    announcer = Announcer(
+        progress, output == "text", verbose, annotates=os.environ.get("GITHUB_ACTIONS") == "true"
+    )
+    outcome = Outcome(announcer.event)
     try:
         loaded = _load(repo, namespace, prune=prune)
-        _apply(repo, loaded, outcome, kubeconfig, context, prune=prune, **options)
+        announcer.loaded(repo, loaded)
+        client = _apply(
+            repo, loaded, outcome, announcer, kubeconfig, context, prune=prune, **options
+        )
     except (CampaignsError, KeyboardInterrupt, SystemExit) as stop:
-        if outcome.events:
-            stopped = f"stopped part-way: {outcome.summary()}; apply again to finish"
-            progress.line(stopped, err=True)
-        if output == "json":
-            progress.line(_document(outcome, *_end(stop)))
+        _tell_of_stop(announcer, outcome, stop)
         raise
-    if output == "json":
-        progress.line(_document(outcome, outcome.exit_code, None))
-    else:
+    if output == "text":
         progress.line(outcome.summary())
+    _summarise(progress, job_summary.applied(outcome))
+    code, error, waited = outcome.exit_code, None, None
+    if wait and code != 1:
+        code, error, waited = _wait(client, loaded, outcome, timeout, announcer)
+    if output == "json":
+        progress.line(_document(outcome, code, error, waited))
     progress.finish()
-    return outcome.exit_code
+    return code
 
 
 def _apply(
     directory: Path,
     repo: Repo,
     outcome: Outcome,
+    announcer: Announcer,
     kubeconfig: Path | None,
     context: str | None,
     *,
     allow_older: bool,
     **options: Any,
-) -> None:
+) -> "Client":
     from converter.cluster.client import Client
     from converter.git import has_whole_history, head_commit, order_to
     from converter.queues import queue_for
@@ -174,7 +198,64 @@ def _apply(
         fence=fence,
         **options,
     )
-    apply(client, render(repo), settings, queue_for(settings.backend), chosen, outcome)
+    manifests = render(repo)
+    announcer.expect(manifests)
+    apply(client, manifests, settings, queue_for(settings.backend), chosen, outcome)
+    return client
+
+
+def _wait(
+    client: "Client", repo: Repo, outcome: Outcome, seconds: int | None, announcer: Announcer
+) -> tuple[int, str | None, "Wait | None"]:
+    """The exit code, what ended the wait before its time, and what it came to."""
+    from converter.cli.apply_wait import wait
+    from converter.reconcile.waiting import worst
+
+    try:
+        waited = wait(client, repo, outcome, seconds, announcer)
+    except (CampaignsError, KeyboardInterrupt, SystemExit) as stop:
+        code, error = _end(stop)
+        if not isinstance(stop, CampaignsError):
+            announcer.progress.line(f"{error}: the campaigns go on in the cluster", err=True)
+        elif announcer.annotates:
+            announcer.fault(error, "")
+        else:
+            announcer.progress.line(f"error: {error}", err=True)
+        _summarise(announcer.progress, job_summary.waited((), error))
+        return code, error, None
+    if announcer.text:
+        announcer.progress.line(waited.summary)
+    _summarise(announcer.progress, job_summary.waited(waited.results, waited.summary))
+    return worst((outcome.exit_code, waited.exit_code)), None, waited
+
+
+def _tell_of_stop(announcer: Announcer, outcome: Outcome, stop: BaseException) -> None:
+    """All that is told of a run that did not come to its end, but for the error itself."""
+    progress = announcer.progress
+    progress.meter("")
+    code, error = _end(stop)
+    # A refusal comes before anything is sent, and says so itself.
+    part_way = bool(outcome.events) and not isinstance(stop, Refused)
+    if part_way:
+        stopped = f"stopped part-way: {outcome.summary()}; apply again to finish"
+        progress.line(stopped, err=True)
+    if announcer.annotates and isinstance(stop, CampaignsError):
+        announcer.fault(error, "")
+    _summarise(progress, job_summary.stopped(outcome, error, part_way=part_way))
+    if not announcer.text:
+        progress.line(_document(outcome, code, error))
+
+
+def _summarise(progress: Progress, section: str) -> None:
+    """Append to the job summary, where CI wants one. That it cannot be is no failed apply."""
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not file:
+        return
+    try:
+        job_summary.append(Path(file), section)
+    except OSError as error:
+        text = f"warning: the job summary {file} was not written: {error.strerror}"
+        progress.line(text, err=True)
 
 
 def _load(directory: Path, namespace: str | None, *, prune: bool) -> Repo:
@@ -198,7 +279,9 @@ def _print_rendered(repo: Repo) -> int:
     return 0
 
 
-def _document(outcome: Outcome, exit_code: int, error: str | None) -> str:
+def _document(
+    outcome: Outcome, exit_code: int, error: str | None, waited: "Wait | None" = None
+) -> str:
     """See `campaigns apply --help`. A new member does not change the version."""
     document = {
         "version": 1,
@@ -214,6 +297,7 @@ def _document(outcome: Outcome, exit_code: int, error: str | None) -> str:
         "summary": {fate.value: len(outcome.campaigns(fate)) for fate in Fate},
         "exitCode": exit_code,
         "error": error,
+        "wait": waited.document() if waited else None,
     }
     return json.dumps(document, indent=2, ensure_ascii=False)
 

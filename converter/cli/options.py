@@ -6,10 +6,12 @@ from typing import Any, TypeVar
 
 import click
 
+from converter.cli.campaign_argument import REPO, RepositoryPath
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 repo_argument = click.argument(
-    "repo", type=click.Path(exists=True, file_okay=False, path_type=Path), default="."
+    REPO, type=RepositoryPath(exists=True, file_okay=False, path_type=Path), default="."
 )
 
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from converter import __version__
 from converter.checks import ALL_RULES
+from converter.cli.workflow_commands import workflow_command
 from converter.problem import Level, Problem
 from converter.rule import Rule
 
@@ -64,11 +65,7 @@ def json_document(report: Report) -> str:
 
 
 def github(report: Report) -> str:
-    """Workflow commands, which GitHub Actions turns into annotations of the files.
-
-    https://docs.github.com/actions/reference/workflow-commands-for-github-actions; the escapes are
-    those of its toolkit (``escapeData`` and ``escapeProperty`` in packages/core/src/command.ts).
-    """
+    """Workflow commands, which GitHub Actions turns into annotations of the files."""
     return _lines((*map(_workflow_command, report.problems), summary(report)))
 
 
@@ -114,16 +111,7 @@ def _workflow_command(problem: Problem) -> str:
     if problem.line:
         properties |= {"line": str(problem.line), "col": str(problem.column)}
     properties["title"] = f"{problem.code} {ALL_RULES[problem.code].name}"
-    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{problem.level.value} {listed}::{_data(_sentence(problem))}"
-
-
-def _data(value: str) -> str:
-    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(value: str) -> str:
-    return _data(value).replace(":", "%3A").replace(",", "%2C")
+    return workflow_command(problem.level.value, _sentence(problem), properties)
 
 
 def _sarif_rule(rule: Rule) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from converter.load import LoadResult, load_repo
 from converter.model import Repo
 from converter.problem import Level, Problem
 
-GUESSED = "there is no `repository` in converter.yaml and no git remote `origin`"
+GUESSED = "there is no `repository` in converter.yaml and no git remote `origin` that names one"
 
 
 def load_checked(directory: Path) -> tuple[LoadResult, Sequence[Problem]]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from converter.cli.campaign_argument import unknown_campaign
 from converter.cli.options import cluster_options, repo_argument
 from converter.cli.repository import load_valid, named
 from converter.errors import CampaignsError, Refused
@@ -29,7 +30,7 @@ def command(*, name: str, repo: Path, kubeconfig: Path | None, context: str | No
     loaded = named(load_valid(repo), repo)
     campaign = loaded.campaigns.get(name)
     if campaign is None:
-        raise click.BadParameter(f"there is no campaign {name} in {repo}", param_hint="NAME")
+        raise unknown_campaign(name, f"in {repo}", loaded.campaigns)
 
     from converter.cluster.client import Client
     from converter.reconcile.failed import failed_volumes

@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 import urllib3
 from kubernetes.client.configuration import Configuration
 from kubernetes.client.rest import RESTClientObject
+from kubernetes.config import ConfigException
 from urllib3.response import BaseHTTPResponse
 from urllib3.util import Retry, Timeout
 
@@ -305,7 +306,12 @@ class Client:
 
     def _authorization(self) -> dict[str, str]:
         # Asked for on every request: exec plugins and projected tokens renew behind this call.
-        auth = self._configuration.auth_settings().get("BearerToken")
+        try:
+            auth = self._configuration.auth_settings().get("BearerToken")
+        except ConfigException as error:
+            raise ClusterUnavailable(
+                f"the credentials for the API server cannot be renewed: {one_line(error)}"
+            ) from error
         if not auth:
             return {}
         value = str(auth["value"]).strip()

@@ -33,15 +33,19 @@ Annotate = Callable[[Mapping[str, str]], Mapping[str, str]]
 
 
 class Lease:
-    """A Lease that this run holds. `keep` is safe to call from several threads."""
+    """A Lease that this run holds. `keep` is safe to call from several threads.
 
-    def __init__(self, client: Client, namespace: str, held: Object) -> None:
+    `renewed` is when it was last written, in seconds of `time.monotonic`: the moment before it was
+    sent, since the Lease says so too and a slow answer makes it no younger.
+    """
+
+    def __init__(self, client: Client, namespace: str, held: Object, renewed: float) -> None:
         self._client = client
         self._give_up_after = give_up_after_seconds(client.longest_try_seconds)
         self._released = False
         self._namespace = namespace
         self._held = held
-        self._renewed = monotonic()
+        self._renewed = renewed
         self._lock = threading.Lock()
 
     @property
@@ -118,7 +122,8 @@ def held(
             "apiserver_request_timeout is too long to keep the Lease for the time of one request; "
             f"nothing was sent: set it to {most:.0f} or less"
         )
-    lease = Lease(client, namespace, _acquire(client, namespace, identity, annotate))
+    started = monotonic()
+    lease = Lease(client, namespace, _acquire(client, namespace, identity, annotate), started)
     try:
         yield lease
     finally:

@@ -15,6 +15,7 @@ from converter.load.positions import TextPositions
 from converter.load.scalars import Misread
 from converter.load.schema import FileKind, Violation, document
 from converter.load.wording import alike, listed, quoted, shown, subject
+from converter.quantity import meant_quantities
 
 # Keys that other programs have, or that this one had under another roof.
 _NAMED_BY_FILE: Final = dict.fromkeys(("name", "id"), "remove it: the name of the file is the name")
@@ -162,7 +163,10 @@ def _pattern(case: Case) -> Iterator[Mistake]:
         yield from _too_small(case)
         return
     message = f"{case.subject}: {quoted(case.node.text)} is not valid"
-    yield case.at_value("F005", message, f"write {_form(case.schema)}")
+    is_quantity = case.schema == document(case.kind)["$defs"].get("quantity")
+    meant = meant_quantities(case.node.text) if is_quantity else ()
+    remedy = f"did you mean {listed(meant, 'or')}?" if meant else f"write {_form(case.schema)}"
+    yield case.at_value("F005", message, remedy)
 
 
 def _form(schema: dict[str, Any]) -> str:

@@ -19,10 +19,15 @@ from converter.load.wording import quoted, shown
 
 _CONSTRUCTOR: Final = SafeConstructor()
 _RESOLVER: Final[Any] = Resolver()
+_INTEGER: Final = "tag:yaml.org,2002:int"
+# Python neither reads nor writes a decimal number of more digits
+# (https://docs.python.org/3/library/stdtypes.html#int-max-str-digits).
+_MAX_DIGITS: Final = 4300
+_TOO_LARGE: Final = 10**_MAX_DIGITS
 _READERS: Final[dict[str, Callable[[ScalarNode], Any]]] = {
     "tag:yaml.org,2002:null": _CONSTRUCTOR.construct_yaml_null,
     "tag:yaml.org,2002:bool": _CONSTRUCTOR.construct_yaml_bool,
-    "tag:yaml.org,2002:int": _CONSTRUCTOR.construct_yaml_int,
+    _INTEGER: _CONSTRUCTOR.construct_yaml_int,
     "tag:yaml.org,2002:float": _CONSTRUCTOR.construct_yaml_float,
 }
 
@@ -37,21 +42,32 @@ def opaque_values(node: Node) -> Any:
 
 
 def opaque_mistakes(node: Node) -> Iterator[Mistake]:
-    """Numbers that JSON cannot hold."""
-    if node.kind is Kind.SCALAR:
-        value = _scalar(node)
-        if isinstance(value, float) and not math.isfinite(value):
-            message = f"YAML reads {shown(node.text)} as no finite number"
-            remedy = f"put it in quotes: {quoted(node.text)}"
-            yield Mistake(node.line, node.column, "F007", message, remedy)
+    """Numbers that JSON cannot hold, or that nothing can write."""
+    if node.kind is Kind.SCALAR and (what := _unusable(node)):
+        message = f"YAML reads {shown(node.text)} as {what}"
+        remedy = f"put it in quotes: {quoted(node.text)}"
+        yield Mistake(node.line, node.column, "F007", message, remedy)
     for part in (*node.items, *(part for pair in node.pairs for part in pair)):
         yield from opaque_mistakes(part)
 
 
+def _unusable(node: Node) -> str:
+    value = _scalar(node)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "no finite number"
+    unread = _tag(node) == _INTEGER and isinstance(value, str) and len(value) > _MAX_DIGITS
+    if unread or (isinstance(value, int) and abs(value) >= _TOO_LARGE):
+        return f"a number of more than {_MAX_DIGITS} digits"
+    return ""
+
+
+def _tag(node: Node) -> str:
+    tag: str = _RESOLVER.resolve(ScalarNode, node.text, (node.plain, not node.plain))
+    return tag
+
+
 def _scalar(node: Node) -> Any:
-    if not node.plain:
-        return node.text
-    tag = _RESOLVER.resolve(ScalarNode, node.text, (True, False))
+    tag = _tag(node)
     if tag not in _READERS:
         return node.text
     try:

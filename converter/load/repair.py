@@ -10,14 +10,36 @@ from typing import Any, Final
 
 from converter.load.schema import FileKind, Violation, accepts
 
-_HARMLESS: Final = ("priority", "suspend")
+# Keys of which no rule reads anything out of their absence.
+_HARMLESS: Final[dict[FileKind, tuple[str, ...]]] = {
+    FileKind.CAMPAIGN: ("priority", "suspend"),
+    FileKind.PIPELINE: ("env", "ttl_seconds_after_finished"),
+    FileKind.CONVERTER: (
+        "env",
+        "secrets",
+        "runtime_class",
+        "ttl_seconds_after_finished",
+        "backoff_limit_per_index",
+        "prune_limit",
+        "repository",
+        "reactivate",
+        "apiserver_request_timeout",
+        "s3_secret",
+        "hf_token_secret",
+        "results_url",
+        "public_results_base",
+        "manifest_max_bytes",
+        "fetch_max_bytes",
+        "image_cache",
+    ),
+}
 
 
 def repaired(kind: FileKind, values: Any, found: Iterable[Violation]) -> Any:
     """`values` without what the schema does not accept; None where that takes away too much.
 
-    Unknown keys are left out of any file; of a campaign also a priority and a `suspend` that are
-    wrong. A volume that is wrong is replaced, so that the others keep their places.
+    Left out are keys that are unknown, and those that are wrong where no rule misses them. A volume
+    that is wrong is replaced, so that the others keep their places.
     """
     if not isinstance(values, dict):
         return None
@@ -27,7 +49,10 @@ def repaired(kind: FileKind, values: Any, found: Iterable[Violation]) -> Any:
             case () if violation.keyword == "additionalProperties":
                 for name in violation.names:
                     rest.pop(name, None)
-            case (str(name), *_) if kind is FileKind.CAMPAIGN and name in _HARMLESS:
+            case () if kind is FileKind.CONVERTER and violation.keyword == "not":
+                for name in violation.schema["not"]["required"]:
+                    rest.pop(name, None)
+            case (str(name), *_) if name in _HARMLESS[kind]:
                 rest.pop(name, None)
             case ("volumes", int(index), *_) if kind is FileKind.CAMPAIGN:
                 rest["volumes"] = [

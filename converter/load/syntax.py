@@ -4,6 +4,7 @@ libyaml says what it expected, where it gave up. That is the end of the file for
 never closed, so that a mistake about something that was begun is shown where it begins.
 """
 
+import json
 import re
 from typing import Final, NamedTuple
 
@@ -14,6 +15,10 @@ _LINE_BREAK: Final = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 _NOT_PRINTABLE: Final = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
+_ESCAPED_CODE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
+_SURROGATES: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+# libyaml has read the backslash and the letter after it when it looks at the code.
+_READ_OF_ESCAPE: Final = 2
 
 
 class Malformed(Exception):
@@ -115,6 +120,8 @@ def syntax_error(error: MarkedYAMLError, text: str) -> Malformed:
     character = at[column - 1 : column]
     if character == "\t" or "\t" in at[: len(at) - len(at.lstrip())]:
         return Malformed(line, column, "a tab in the indentation", "indent with spaces")
+    if "invalid Unicode character escape" in (error.problem or ""):
+        return _no_character(line, column - _READ_OF_ESCAPE, at)
     known = next((entry for entry in _KNOWN if _says(error, entry)), None)
     if known is None:
         what = " ".join(part for part in (error.context, error.problem) if part)
@@ -124,6 +131,18 @@ def syntax_error(error: MarkedYAMLError, text: str) -> Malformed:
         line, column = start.line + 1, start.column + 1
     message = known.message.replace("{character}", character)
     return Malformed(line, column, f"not YAML: {message}", known.remedy)
+
+
+def _no_character(line: int, column: int, at: str) -> Malformed:
+    """An escape of no character, such as each half of what JSON escapes as two surrogates."""
+    if pair := _SURROGATES.match(at, column - 1):
+        character = json.loads(f'"{pair.group()}"')
+        remedy = f"write {character} itself, or \\U{ord(character):08x}"
+        message = f"not YAML: {pair.group()} is an escape of JSON alone"
+        return Malformed(line, column, message, remedy)
+    code = _ESCAPED_CODE.match(at, column - 1)
+    what = code.group() if code else "an escape"
+    return Malformed(line, column, f"not YAML: {what} stands for no character", "remove it")
 
 
 def _says(error: MarkedYAMLError, known: _Known) -> bool:

@@ -6,6 +6,8 @@ from difflib import get_close_matches
 from typing import Final
 
 SHOWN: Final = 60
+# A name with fewer of its characters is no abbreviation that one can be sure of.
+_ABBREVIATION: Final = 3
 
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _USERINFO: Final = re.compile(r"(?<=//)[^/?#]*@")
@@ -54,6 +56,9 @@ def alike(word: str, known: Iterable[str]) -> str | None:
     # gpu is short for nvidia.com/gpu.
     folded = {_folded(name.rpartition("/")[2]): name for name in names}
     folded |= {_folded(name): name for name in names}
+    short = {name for begun, name in folded.items() if begun.startswith(_folded(word))}
+    if len(word) >= _ABBREVIATION and len(short) == 1:
+        return short.pop()
     close = get_close_matches(_folded(word), folded, n=1, cutoff=0.7)
     return folded[close[0]] if close else None
 

@@ -140,7 +140,10 @@ def _patch(sync: Sync, task: _Task, workload: Object, reason: str) -> Event | No
     if "queueName" in spec:
         detail += f", moved to LocalQueue {spec['queueName']}"
     if reason:
-        detail += f", which Kueue had deactivated ({reason})"
+        detail += (
+            f", which Kueue had deactivated ({reason}): should it not start, have that Workload "
+            "deleted, and Kueue makes a new one"
+        )
     return _event(Fate.RESUMED if active else Fate.PAUSED, task, detail)
 
 

@@ -57,7 +57,7 @@ def _has_failed(job: Object) -> bool:
 
 
 def _is_running(job: Object) -> bool:
-    return job_end(job) is None and bool(_status(job).get("ready"))
+    return bool(_status(job).get("ready"))
 
 
 def _status(job: Object) -> Object:

@@ -1,21 +1,22 @@
 """Manifest templates: Jinja2 text with typed values in, a plain object out.
 
-Whatever a template puts into its text goes through `yaml_value`, without the template asking for
-it, so that no value can break out of its place.
+A template is YAML, but its values are never part of the text: each is a slot there, and is put in
+its place in the object that the text is parsed to. So no value can break out of its place, and a
+text is parsed once, however many objects differ in nothing but their values.
 """
 
-import json
-import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from ruamel.yaml import YAML
+import yaml
+from jinja2 import Environment, FunctionLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 
 from converter.resources import manifest_template
 
-# Allowed in JSON, but not in YAML, or read there as the end of a line.
-_NOT_IN_YAML: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+# No template can have a variable of this name.
+_SLOTS: Final = "slots of this object"
 
 
 def render_template(name: str, **values: Any) -> dict[str, Any]:
@@ -23,15 +24,47 @@ def render_template(name: str, **values: Any) -> dict[str, Any]:
 
     Raises `jinja2.UndefinedError` where the template asks for a value that is not given.
     """
-    text = _environment().get_template(name).render(values)
-    body: dict[str, Any] = _parser().load(text)
+    slots: dict[str, Any] = {}
+    text = _environment().get_template(name).render({**values, _SLOTS: slots})
+    body: dict[str, Any] = _filled(_parsed(text), slots)
     return body
 
 
-def yaml_value(value: Any) -> str:
-    """`value` on one line, as JSON that every YAML parser reads as the same value."""
-    text = json.dumps(value, ensure_ascii=False, default=dict)
-    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+@pass_context
+def _slot(context: Context, value: Any) -> str:
+    """What stands for `value` in the text; templates have no text of this form."""
+    slots: dict[str, Any] = context[_SLOTS]
+    mark = f"<{len(slots)}>"
+    slots[mark] = _plain(value)
+    return mark
+
+
+def _plain(value: Any) -> Any:
+    """A copy of dicts, lists and scalars alone. Raises UndefinedError for what is not given."""
+    if isinstance(value, StrictUndefined):
+        return str(value)
+    if isinstance(value, str) or not isinstance(value, Mapping | Sequence):
+        return value
+    if isinstance(value, Mapping):
+        return {name: _plain(member) for name, member in value.items()}
+    return [_plain(member) for member in value]
+
+
+def _filled(node: Any, slots: Mapping[str, Any]) -> Any:
+    """A copy of a parsed text, its keys included, with the values in place of their slots."""
+    if isinstance(node, str):
+        return slots.get(node, node)
+    if isinstance(node, dict):
+        return {slots.get(name, name): _filled(value, slots) for name, value in node.items()}
+    if isinstance(node, list):
+        return [_filled(item, slots) for item in node]
+    return node
+
+
+@cache
+def _parsed(text: str) -> Any:
+    """As many are kept as the templates have ways through them."""
+    return yaml.load(text, Loader=yaml.CSafeLoader)
 
 
 @cache
@@ -39,13 +72,8 @@ def _environment() -> Environment:
     return Environment(
         loader=FunctionLoader(manifest_template),
         undefined=StrictUndefined,
-        finalize=yaml_value,
+        finalize=_slot,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 - escapes HTML; `finalize` does what YAML needs
+        autoescape=False,  # noqa: S701 - escapes HTML; no value becomes part of the text
     )
-
-
-@cache
-def _parser() -> YAML:
-    return YAML(typ="safe")

@@ -16,7 +16,7 @@ def _command(name: str, product: str) -> Path:
     """The command that the environment variable NAME gives, else the installed or the built one."""
     if given := os.environ.get(name.upper()) or shutil.which(name):
         return Path(given)
-    return build(Progress(), only=product)[product].binary(name)
+    return build(Progress(), product)[product].binary(name)
 
 
 @pytest.fixture(scope="session")

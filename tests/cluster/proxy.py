@@ -24,6 +24,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from converter.names import HANDOFF_MANAGER
+
 PASSED_ON = ("Accept", "Authorization", "Content-Type", "User-Agent")
 
 
@@ -37,24 +39,35 @@ class Call:
 
     @property
     def kind(self) -> str:
-        parts = urlsplit(self.path).path.split("/namespaces/", 1)[-1].split("/")
-        return parts[1] if len(parts) > 1 else parts[0]
+        return self._resource[0]
+
+    @property
+    def _resource(self) -> list[str]:
+        """The resource's plural and, where it is of one object, its name."""
+        parts = urlsplit(self.path).path.strip("/").split("/")
+        within = parts[2 if parts[0] == "api" else 3 :]
+        return within[2:] if within[0] == "namespaces" else within
 
     @property
     def verb(self) -> str:
-        """The API verb, with `list` told apart from `get` and a dry run from a write."""
-        parts = urlsplit(self.path).path.split("/namespaces/", 1)[-1].split("/")
-        names = {"GET": "get" if len(parts) > 2 else "list", "PUT": "update", "POST": "create"}
+        """The API verb; `list` is told apart from `get`, a dry run and a hand-off from a write."""
+        names = {
+            "GET": "get" if len(self._resource) > 1 else "list",
+            "PUT": "update",
+            "POST": "create",
+        }
         verb = names.get(self.method, self.method.lower())
-        return f"{verb} (dry run)" if "dryRun=All" in self.path else verb
+        marks = {"dryRun=All": "dry run", f"fieldManager={HANDOFF_MANAGER}&": "hand-off"}
+        return next((f"{verb} ({name})" for mark, name in marks.items() if mark in self.path), verb)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to a request. Nothing of it reaches the API server unless `after`.
+    """What happens to a request.
 
-    `kill` ends the command by SIGKILL, `cut` closes its connection, `stall` waits so many seconds
-    and then closes it, `status` answers in the API server's stead.
+    `kill` ends the command by SIGKILL, `cut` closes its connection, `status` answers in the API
+    server's stead; nothing of the request reaches the API server unless `after`. `stall` holds it
+    up for so many seconds; it is passed on then, even where nobody waits for the answer any more.
     """
 
     kill: bool = False
@@ -63,6 +76,11 @@ class Fault:
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     after: bool = False
+
+    @property
+    def stops(self) -> bool:
+        """Whether the request never reaches the API server."""
+        return not self.after and not self.stall
 
 
 Rule = Callable[[Call], Fault | None]
@@ -146,7 +164,9 @@ def _handle(
     body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
     call = proxy.noted(handler.command, handler.path)
     fault = proxy.rule(call)
-    if fault and not fault.after:
+    if fault:
+        time.sleep(fault.stall)
+    if fault and fault.stops:
         return _break(handler, proxy, fault)
     upstream = connect()
     try:
@@ -156,7 +176,7 @@ def _handle(
         content = answer.read()
     finally:
         upstream.close()
-    if fault:
+    if fault and fault.after:
         return _break(handler, proxy, fault)
     kept = {name: value for name, value in answer.getheaders() if name in ("Content-Type", "Date")}
     return _answer(handler, answer.status, kept, content)
@@ -175,8 +195,6 @@ def _break(handler: BaseHTTPRequestHandler, proxy: Proxy, fault: Fault) -> None:
         date = handler.date_time_string()
         headers = {"Content-Type": "application/json", "Date": date, **fault.headers}
         return _answer(handler, fault.status, headers, json.dumps(status).encode())
-    if fault.stall:
-        time.sleep(fault.stall)
     handler.close_connection = True
     handler.connection.close()
     return None

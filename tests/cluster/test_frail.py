@@ -1,18 +1,97 @@
-"""What `campaigns apply` does while a part of the cluster is away."""
+"""What `campaigns apply` does while a part of the cluster is away, or is not as it usually is."""
 
 from __future__ import annotations
 
-from cluster.team import SLOW, Team, eventually
+import itertools
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from cluster.proxy import Call, Fault, Proxy, proxied
+from cluster.rounds import free_the_lease
+from cluster.team import SLOW, Done, Team, eventually
+from localcluster import Cluster
+
+WEBHOOKS = (
+    "mutatingwebhookconfiguration/kueue-mutating-webhook-configuration",
+    "validatingwebhookconfiguration/kueue-validating-webhook-configuration",
+)
+# Nobody listens on the port `discard`.
+NOBODY = "https://127.0.0.1:9/"
+
+
+@contextmanager
+def webhooks_away(cluster: Cluster, *names: str) -> Iterator[None]:
+    """Nobody answers for these webhooks of Kueue, or for any, while its controllers run."""
+    before = {each: webhooks(cluster, each) for each in WEBHOOKS}
+    for each, urls in before.items():
+        gone = {name: NOBODY if not names or name in names else url for name, url in urls.items()}
+        set_webhooks(cluster, each, gone)
+    try:
+        yield
+    finally:
+        for each, urls in before.items():
+            set_webhooks(cluster, each, urls)
+
+
+def webhooks(cluster: Cluster, configuration: str) -> dict[str, str]:
+    """The URL of each, by its name."""
+    found = json.loads(cluster.kubectl.run("get", configuration, "--output=json"))
+    return {each["name"]: each["clientConfig"]["url"] for each in found["webhooks"]}
+
+
+def set_webhooks(cluster: Cluster, configuration: str, urls: Mapping[str, str]) -> None:
+    patch = [
+        {"op": "replace", "path": f"/webhooks/{index}/clientConfig/url", "value": url}
+        for index, url in enumerate(urls.values())
+    ]
+    cluster.kubectl.run("patch", configuration, "--type=json", f"--patch={json.dumps(patch)}")
+
+
+@contextmanager
+def kueue_configured(cluster: Cluster, configuration: Mapping[str, Any]) -> Iterator[None]:
+    """Kueue, started anew with another configuration."""
+    spec = cluster.instance.spec
+    cluster.up(replace(spec, kueue_config=configuration))
+    try:
+        yield
+    finally:
+        cluster.up(spec)
+
+
+@pytest.fixture
+def proxy(frail_team: Team) -> Iterator[Proxy]:
+    with proxied(frail_team.kubeconfig, frail_team.repo.parent) as running:
+        yield running
+
+
+def running(team: Team, name: str) -> None:
+    """A campaign with a pod."""
+    team.write_pipeline(script=SLOW)
+    team.write_campaign(name)
+    team.apply()
+    eventually(lambda: team.job_status(name).get("active"), "a pod")
+
+
+def ends_well(team: Team) -> None:
+    """An apply that has nothing to complain of, once everything is there again."""
+
+    def applied() -> bool:
+        free_the_lease(team)
+        return team.run("apply", ".").code == 0
+
+    eventually(applied, "an apply that works again")
 
 
 def test_a_pause_that_cannot_be_enforced_is_an_error_and_the_next_apply_enforces_it(
     frail_team: Team,
 ) -> None:
     team = frail_team
-    team.write_pipeline(script=SLOW)
-    team.write_campaign("one")
-    team.apply()
-    eventually(lambda: team.job_status("one").get("active"), "a pod")
+    running(team, "one")
     team.write_campaign("one", suspend=True)
     team.cluster.stop_component("kueue")
     try:
@@ -20,7 +99,7 @@ def test_a_pause_that_cannot_be_enforced_is_an_error_and_the_next_apply_enforces
     finally:
         team.cluster.start_component("kueue")
     assert "not paused: one" in done.stderr
-    eventually(lambda: team.run("apply", ".").code == 0, "an apply that works again")
+    ends_well(team)
     eventually(lambda: team.status()["one"]["phase"] == "Paused", "the pause")
     assert team.pods("one") == []
 
@@ -39,6 +118,133 @@ def test_with_kueue_away_nothing_is_created_that_it_would_find_later(frail_team:
         team.cluster.start_component("kueue")
     assert "refused: Job/paused" in done.stderr
     assert "refused: Job/plain" in done.stderr
-    eventually(lambda: team.run("apply", ".").code == 0, "an apply that works again")
+    ends_well(team)
     eventually(lambda: team.admitted("plain"), "the other campaign's admission")
     assert team.pods_created(mark, "paused") == []
+
+
+def test_with_its_webhooks_away_kueue_can_pause_nothing_and_that_is_an_error(
+    frail_team: Team,
+) -> None:
+    """Also Kueue's own writes go through them, so there is nothing that would end the pods."""
+    team = frail_team
+    running(team, "one")
+    team.write_campaign("one", suspend=True)
+    team.write_campaign("new")
+    with webhooks_away(team.cluster):
+        done = team.apply(code=1)
+        assert "not paused: one" in done.stderr
+        assert "vworkload.kb.io" in done.stderr
+        assert "refused: Job/new" in done.stderr
+        assert "mjob.kb.io" in done.stderr
+        assert team.get("job", "new") is None
+    ends_well(team)
+    eventually(lambda: team.status()["one"]["phase"] == "Paused", "the pause")
+    assert team.pods("one") == []
+
+
+def test_with_the_webhook_for_new_jobs_away_they_are_refused_and_pauses_hold(
+    frail_team: Team,
+) -> None:
+    team = frail_team
+    running(team, "one")
+    team.write_campaign("one", suspend=True)
+    team.write_campaign("new")
+    with webhooks_away(team.cluster, "mjob.kb.io"):
+        done = team.apply(code=3)
+        assert "refused: Job/new" in done.stderr
+        assert 'failed calling webhook "mjob.kb.io"' in done.stderr
+        assert "1 paused" in done.stdout
+        eventually(lambda: team.status()["one"]["phase"] == "Paused", "the pause")
+        assert team.pods("one") == []
+    ends_well(team)
+    eventually(lambda: team.admitted("new"), "the new one")
+
+
+def test_the_requeue_limit_is_a_deactivation_of_kueues_own(frail_team: Team) -> None:
+    team = frail_team
+    reason = "DeactivatedDueToRequeuingLimitExceeded"
+    again = {"backoffLimitCount": 1, "backoffBaseSeconds": 1}
+    ready = {"waitForPodsReady": {"timeout": "2s", "requeuingStrategy": again}}
+    team.write_settings(node_selector={"no": "such-node"}, reactivate="never")
+    team.write_pipeline()
+    team.write_campaign("one")
+
+    def rests() -> bool:
+        return bool(team.status()["one"]["phase"] == "Paused")
+
+    with kueue_configured(team.cluster, ready):
+        team.apply()
+        eventually(rests, "Kueue's own deactivation")
+        assert team.status()["one"]["detail"] == f"Kueue deactivated it ({reason})"
+        done = team.apply()
+        assert f"stays inactive: Kueue deactivated it ({reason})" in done.stderr
+        assert done.stderr.startswith("note: one")
+        team.write_settings(node_selector={"no": "such-node"}, reactivate="always")
+        done = team.apply()
+        assert f"which Kueue had deactivated ({reason})" in done.stdout
+        team.write_campaign("one", suspend=True)
+        team.apply()
+        eventually(rests, "the pause")
+
+
+def new_ones(team: Team) -> list[str]:
+    """A running campaign that git pauses, and as many new ones as make an apply last."""
+    running(team, "one")
+    team.write_campaign("one", suspend=True)
+    names = [f"new-{number}" for number in range(6)]
+    for name in names:
+        team.write_campaign(name)
+    return names
+
+
+def check(team: Team, names: Sequence[str]) -> None:
+    ends_well(team)
+    eventually(lambda: all(map(team.admitted, names)), "the new ones")
+    eventually(lambda: team.status()["one"]["phase"] == "Paused", "the pause")
+
+
+def apply_and_kill_the_api_server(team: Team, proxy: Proxy, *, comes_back: bool) -> Done:
+    """An apply during whose writes the API server crashes."""
+    writes = itertools.count(1)
+    killed = threading.Event()
+
+    def kill_at_the_third_write_of_a_job(call: Call) -> Fault | None:
+        if (call.verb, call.kind) == ("patch", "jobs") and next(writes) == 3:
+            team.cluster.kill_component("kube-apiserver")
+            killed.set()
+        return None
+
+    proxy.reset(kill_at_the_third_write_of_a_job)
+    try:
+        with team.start("apply", ".", kubeconfig=proxy.kubeconfig) as process:
+            eventually(killed.is_set, "the third write of a Job")
+            if comes_back:
+                team.cluster.start_component("kube-apiserver")
+            stdout, stderr = process.communicate()
+    finally:
+        team.cluster.start_component("kube-apiserver")
+    return Done(process.returncode, stdout, stderr)
+
+
+def test_an_apply_outlives_an_api_server_that_is_started_anew(
+    frail_team: Team, proxy: Proxy
+) -> None:
+    names = new_ones(frail_team)
+    done = apply_and_kill_the_api_server(frail_team, proxy, comes_back=True)
+    assert done.code in (0, 1, 3), done.text
+    if done.code:
+        # One that has just started knows no roles yet, and refuses what it is going to allow.
+        assert "apply again" in done.stderr or "is forbidden" in done.stderr, done.text
+    check(frail_team, names)
+
+
+def test_an_apply_whose_api_server_stays_away_says_what_to_do(
+    frail_team: Team, proxy: Proxy
+) -> None:
+    names = new_ones(frail_team)
+    done = apply_and_kill_the_api_server(frail_team, proxy, comes_back=False)
+    assert done.code == 1, done.text
+    assert "no answer from the API server" in done.stderr
+    assert "apply again" in done.stderr
+    check(frail_team, names)

@@ -42,7 +42,7 @@ def held_back(team: Team, campaign: str) -> str:
     """The reason in an apply that has to hold this campaign back."""
     done = team.apply(code=3)
     said = [line for line in done.text.splitlines() if line.startswith("held back: ")]
-    (line,) = [line for line in said if line.startswith(f"held back: campaign {campaign}: ")]
+    (line,) = [line for line in said if line.startswith(f"held back: campaign {campaign} ")]
     return line
 
 

@@ -32,3 +32,27 @@ def test_every_make_target_in_the_readme_exists() -> None:
     named = set(re.findall(r"(?:^|`)make ([a-z-]+)", readme, re.MULTILINE))
     assert named
     assert named <= targets
+
+
+def test_every_test_that_the_guarantees_name_exists() -> None:
+    """A table of rules that no test shows would be a promise and nothing else."""
+    tests = CHECKOUT / "tests"
+    there = {
+        kind: set(
+            re.findall(
+                r"^def (test_\w+)",
+                "\n".join(path.read_text() for path in (tests / kind).rglob("test_*.py")),
+                re.MULTILINE,
+            )
+        )
+        for kind in ("unit", "cluster")
+    }
+    text = (CHECKOUT / "docs" / "guarantees.md").read_text()
+    rows = [row.split("|")[2:4] for row in text.splitlines() if "`test_" in row]
+    named = {
+        kind: {test for row in rows for test in re.findall(r"`(test_\w+)`", row[column])}
+        for column, kind in enumerate(("unit", "cluster"))
+    }
+    assert len(rows) > 40
+    assert named["unit"] - there["unit"] == set()
+    assert named["cluster"] - there["cluster"] == set()

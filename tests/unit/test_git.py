@@ -31,25 +31,15 @@ def clone(tmp_path: Path) -> Path:
     return directory
 
 
-@pytest.mark.parametrize(
-    ("remote", "name"),
-    [
-        ("https://github.com/team/batch.git", "github.com/team/batch"),
-        ("https://github.com/team/batch", "github.com/team/batch"),
-        ("https://github.com/team/batch/", "github.com/team/batch"),
-        ("https://user:token@github.com/team/batch.git", "github.com/team/batch"),
-        ("git@github.com:team/batch.git", "github.com/team/batch"),
-        ("ssh://git@github.com/team/batch.git", "github.com/team/batch"),
-        ("ssh://git@git.example.org:2222/team/batch.git", "git.example.org/team/batch"),
-        ("https://GitHub.com/Team/Batch.git", "github.com/Team/Batch"),
-        ("https://gitlab.example.org/a/b/c.git", "gitlab.example.org/a/b/c"),
-    ],
-)
-def test_the_name_is_the_same_however_the_repository_was_cloned(
-    clone: Path, remote: str, name: str
-) -> None:
-    git(clone, "remote", "add", "origin", remote)
-    assert repository_name(clone) == name
+def test_the_name_is_that_of_the_remote(clone: Path) -> None:
+    git(clone, "remote", "add", "origin", "https://user:token@github.com/team/batch.git")
+    assert repository_name(clone) == "github.com/team/batch"
+
+
+def test_a_directory_of_a_remote_without_a_name_has_none_either(clone: Path) -> None:
+    git(clone, "remote", "add", "origin", "../batch")
+    (clone / "eu").mkdir()
+    assert repository_name(clone / "eu") == ""
 
 
 def test_two_directories_of_one_repository_have_names_of_their_own(clone: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kubernetes.utils.quantity import parse_quantity as kubernetes_parse_quantity
 
-from converter.quantity import canonical_quantity, parse_quantity
+from converter.quantity import canonical_quantity, meant_quantities, parse_quantity
 
 SUFFIXES = ("", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 NUMBERS = st.decimals(0, 10**6, places=3, allow_nan=False).map(lambda number: f"{number:f}")
@@ -94,3 +94,27 @@ def test_what_is_no_quantity(text: str) -> None:
     for function in (parse_quantity, canonical_quantity):
         with pytest.raises(ValueError, match="is not a quantity"):
             function(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("256mb", ("256M", "256Mi")),
+        ("256MB", ("256M", "256Mi")),
+        ("256g", ("256G", "256Gi")),
+        ("256K", ("256k", "256Ki")),
+        ("256 Mi", ("256Mi",)),
+        ("256mi", ("256Mi",)),
+        ("1.5GiB", ("1.5Gi",)),
+        ("512B", ("512",)),
+        ("2 cores", ()),
+        ("GB", ()),
+        ("-1GB", ()),
+        ("1GBB", ()),
+        ("", ()),
+    ],
+)
+def test_what_was_probably_meant(text: str, meant: tuple[str, ...]) -> None:
+    assert meant_quantities(text) == meant
+    for each in meant:
+        assert parse_quantity(each) > 0

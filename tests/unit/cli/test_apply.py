@@ -5,65 +5,24 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.cli.commands import (
-    FILES,
-    NAMESPACE,
-    REPOSITORY,
-    UNNAMED,
-    command_line,
-    environment,
-    run,
-    write_kubeconfig,
-    write_repository,
-)
-from unit.cluster.api_server import Answer, ApiServer, Request, serve
-from unit.reconcile.namespace_store import Namespace
+from unit.cli.apply_site import Site, made
+from unit.cli.commands import FILES, NAMESPACE, REPOSITORY, UNNAMED, command_line, environment
+from unit.cluster.api_server import Answer, Request
 
 from converter.reconcile.outcome import Fate
 
 OBJECTS = ["ConfigMap/pipeline-ocr", "ConfigMap/campaign-letters", "Job/letters"]
 
 
-@dataclass
-class Site:
-    """A repository of one campaign, and the namespace that it is applied to."""
-
-    repo: Path
-    kubeconfig: Path
-    namespace: Namespace
-    api: ApiServer
-
-    def arguments(self, *options: str) -> list[str | Path]:
-        fixed = ("--kubeconfig", self.kubeconfig, "--pause-wait", "0", "--concurrency", "1")
-        return ["apply", self.repo, *fixed, *options]
-
-    def apply(self, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return run(*self.arguments(*options), **variables)
-
-    def write(self, path: str, text: str) -> None:
-        write_repository(self.repo, {path: text})
-
-    @property
-    def holder(self) -> str:
-        return str(self.namespace.leases.spec["holderIdentity"])
-
-    @property
-    def written(self) -> list[str]:
-        return sorted(name for _, name in self.namespace.written)
-
-
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    namespace = Namespace()
-    with serve(namespace) as api:
-        kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", api.url)
-        yield Site(write_repository(tmp_path / "repo"), kubeconfig, namespace, api)
+    with made(tmp_path) as site:
+        yield site
 
 
 ALL_WRITTEN = ["configmaps/campaign-letters", "configmaps/pipeline-ocr", "jobs/letters"]
@@ -85,7 +44,7 @@ def test_what_was_done_is_printed_and_a_second_run_does_nothing(site: Site) -> N
 
 def document(done: subprocess.CompletedProcess[str]) -> Any:
     found = json.loads(done.stdout)
-    assert list(found) == ["version", "events", "summary", "exitCode", "error"]
+    assert list(found) == ["version", "events", "summary", "exitCode", "error", "wait"]
     assert found["version"] == 1
     assert found["exitCode"] == done.returncode
     assert set(found["summary"]) == {fate.value for fate in Fate}

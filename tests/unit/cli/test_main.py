@@ -112,13 +112,15 @@ def test_what_the_encoding_lacks_is_escaped(tmp_path: Path) -> None:
     assert " \\u2014 " in done.stderr
 
 
-def test_an_invalid_repository_is_counted_as_by_validate(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["render", "apply"])
+def test_an_invalid_repository_is_counted_as_by_validate(tmp_path: Path, command: str) -> None:
+    """And nothing is done with it: `apply` does not even look for a cluster."""
     mistake = "pipeline: orc\nvolumes: [{}]\n"
     files = {f"campaigns/{name}.yaml": mistake.format(name) for name in ("a", "b")}
     repo = write_repository(tmp_path / "repo")
     write_repository(repo, files)
-    checked, rendered = run("validate", repo), run("render", repo)
+    checked, refused = run("validate", repo), run(command, repo)
     *problems, counted = checked.stdout.splitlines()
     assert len(problems) == 2
-    assert (rendered.returncode, rendered.stdout) == (1, "")
-    assert rendered.stderr.splitlines() == [*problems, f"{counted} Nothing was done."]
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.splitlines() == [*problems, f"{counted} Nothing was done."]

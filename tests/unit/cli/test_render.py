@@ -157,8 +157,9 @@ def test_the_repository_is_named_after_its_directory_outside_git(repo: Path) -> 
     annotation = "gitops-campaigns.io/repository"
     assert {body["metadata"]["annotations"][annotation] for body in bodies} == {"repo"}
     assert ran.stderr.decode() == (
-        "warning: there is no `repository` in converter.yaml and no git remote `origin`, so the "
-        "repository is called repo after its directory: set `repository` in converter.yaml\n"
+        "warning: there is no `repository` in converter.yaml and no git remote `origin` that names "
+        "one, so the repository is called repo after its directory: set `repository` in "
+        "converter.yaml\n"
     )
 
 

@@ -4,9 +4,11 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from kubernetes.client.configuration import Configuration
+from kubernetes.config import ConfigException
 from unit.cluster.api_server import Answer, Handle, Request, failure, in_turn, serve
 
-from converter.cluster.client import APPLY_PATCH, MERGE_PATCH
+from converter.cluster.client import APPLY_PATCH, MERGE_PATCH, Client
 from converter.cluster.resources import CONFIGMAPS, JOBS, LEASES, WORKLOADS
 from converter.errors import (
     ApiError,
@@ -68,7 +70,6 @@ def test_a_proxys_404_is_not_taken_for_a_deleted_object() -> None:
     ("status", "kind"),
     [
         (400, Invalid),
-        (401, Forbidden),
         (403, Forbidden),
         (404, NotFound),
         (409, Conflict),
@@ -86,6 +87,12 @@ def test_a_failure_keeps_its_status_reason_and_object(status: int, kind: type[Ap
     assert str(caught.value) == f"read Job/scan: {status} Why: two lines"
     assert caught.value.causes[0].field == ".spec"
     assert len(api.requests) == 1
+
+
+def test_credentials_that_are_not_accepted_come_with_a_remedy() -> None:
+    unauthorized = failure(401, "Unauthorized", "Unauthorized")
+    with serve(in_turn(unauthorized)) as api, pytest.raises(Forbidden, match="token expired"):
+        api.client().get(JOBS, "n", "scan")
 
 
 @pytest.mark.parametrize(
@@ -258,3 +265,19 @@ def test_the_unguarded_client_stays_unguarded() -> None:
         client.guarded_by(Guard(0))
         client.apply(JOBS, "n", BODY, manager="m")
     assert len(api.requests) == 1
+
+
+def test_credentials_that_cannot_be_renewed_are_an_error_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def renew(configuration: Configuration) -> None:
+        raise ConfigException("exec: no such plugin")
+
+    with serve(in_turn()) as api:
+        configuration = Configuration()
+        configuration.host = api.url
+        monkeypatch.setattr(configuration, "refresh_api_key_hook", renew)
+        configuration.api_key = {"authorization": "Bearer secret"}
+        with pytest.raises(ClusterUnavailable, match="cannot be renewed: exec: no such plugin"):
+            Client(configuration).get(JOBS, "n", "scan")
+    assert api.requests == []

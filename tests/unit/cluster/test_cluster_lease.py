@@ -1,5 +1,6 @@
 """One apply at a time (apply.md 3), against a server that keeps resourceVersions."""
 
+import itertools
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -125,6 +126,18 @@ def test_a_write_soon_after_the_last_renewal_asks_nothing(api: ApiServer) -> Non
         before = len(api.requests)
         held.keep()
         assert len(api.requests) == before
+
+
+def test_one_that_was_slow_to_get_is_renewed_before_the_first_write(
+    api: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says when it was asked for, and runs out counted from then."""
+    seconds = itertools.chain([0.0], itertools.repeat(31.0))
+    monkeypatch.setattr(lease, "monotonic", lambda: next(seconds))
+    with lease.held(api.client(), "n", "me") as held:
+        before = len(api.requests)
+        held.keep()
+        assert [request.method for request in api.requests[before:]] == ["PUT"]
 
 
 @pytest.mark.usefixtures("renew_at_once")

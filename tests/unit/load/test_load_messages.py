@@ -335,9 +335,16 @@ SETTINGS_MISTAKES = [
         "namespace: team\nqueue: q\nsizes: {small: {cpu: -1, memory: 8GB, gpu: true}}\n",
         [
             "3:22: F005 sizes, small, cpu is -1 — write at least 0",
-            '3:34: F005 sizes, small, memory: "8GB" is not valid — write an amount such as 4, '
-            "500m or 16Gi, at most 32 characters",
+            '3:34: F005 sizes, small, memory: "8GB" is not valid — did you mean 8G or 8Gi?',
             "3:44: F005 sizes, small, gpu is true — write a whole number",
+        ],
+    ),
+    (
+        "namespace: team\nqueue: q\nsizes: {small: {cpu: 2 cores, mem: 256mb}}\n",
+        [
+            '3:22: F005 sizes, small, cpu: "2 cores" is not valid — write an amount such as 4, '
+            "500m or 16Gi, at most 32 characters",
+            "3:31: F004 sizes, small: unknown key mem — did you mean memory?",
         ],
     ),
     (

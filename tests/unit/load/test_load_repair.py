@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from unit.load.repositories import load
 
+from converter.checks import check
 from converter.load.repair import repaired
 from converter.load.schema import FileKind, violations
 
 GOOD: dict[str, Any] = {"pipeline": "p", "volumes": ["a", "b"]}
+SETTINGS: dict[str, Any] = {"namespace": "a", "queue": "b"}
 IMAGE = "example.org/a@sha256:" + "0" * 64
 
 
@@ -25,9 +29,14 @@ IMAGE = "example.org/a@sha256:" + "0" * 64
         ("campaign", {**GOOD, "volumes": []}, None),
         ("campaign", ["a"], None),
         ("pipeline", {"image": IMAGE, "imagee": 1}, {"image": IMAGE}),
+        ("pipeline", {"image": IMAGE, "env": {"A": 1}}, {"image": IMAGE}),
         ("pipeline", {"image": IMAGE, "size": 3}, None),
-        ("converter", {"namespace": "a", "queue": "b", "a": 1}, {"namespace": "a", "queue": "b"}),
-        ("converter", {"namespace": "a", "queue": "b", "window": "1"}, None),
+        ("converter", {**SETTINGS, "a": 1}, SETTINGS),
+        ("converter", {**SETTINGS, "prune_limit": -1, "secrets": {"a": "b"}}, SETTINGS),
+        ("converter", {**SETTINGS, "results_url": "x", "public_results_base": "y"}, SETTINGS),
+        ("converter", {**SETTINGS, "window": "1"}, None),
+        ("converter", {**SETTINGS, "sizes": {"s": {"cpu": 1, "memory": "8GB"}}}, None),
+        ("converter", {"namespace": "a"}, None),
     ],
 )
 def test_what_is_left_for_the_rules(kind: str, values: Any, rest: Any) -> None:
@@ -35,3 +44,10 @@ def test_what_is_left_for_the_rules(kind: str, values: Any, rest: Any) -> None:
     if isinstance(rest, list):
         rest = {**GOOD, "volumes": rest}
     assert found == rest
+
+
+def test_a_wrong_form_in_the_settings_does_not_hide_what_rules_find(tmp_path: Path) -> None:
+    settings = "namespace: team\nqueue: q\nprune_limit: many\ndefault_size: large\n"
+    loaded = load(tmp_path, settings=settings)
+    assert loaded.repo is None
+    assert [problem.code for problem in check(loaded)] == ["F005", "S002"]

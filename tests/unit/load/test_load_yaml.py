@@ -8,7 +8,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.load.repositories import CAMPAIGN, dump, lines, load
+from unit.load.repositories import CAMPAIGN, SETTINGS, dump, lines, load
 
 from converter.load import quick
 from converter.load.nodes import MAX_DEPTH, compose, plain_values
@@ -43,6 +43,14 @@ MALFORMED = [
     ("a: 'it's'\n", "1:8: F002 not YAML: something that is no key of the mapping around it — "),
     ("- a\nb: c\n", "2:1: F002 not YAML: something that is no entry of the list around it — "),
     ('a: "\\d"\n', "1:5: F002 not YAML: a backslash that begins no escape — write \\\\ for a "),
+    (
+        'a: "x\\ud83d\\uDE00"\n',
+        "1:6: F002 not YAML: \\ud83d\\uDE00 is an escape of JSON alone — write \U0001f600 itself, "
+        "or \\U0001f600",
+    ),
+    ('a: b\nc: ["\\uDE00"]\n', "2:6: F002 not YAML: \\uDE00 stands for no character — remove it"),
+    ('a: "\\ud83d "\n', "1:5: F002 not YAML: \\ud83d stands for no character — remove it"),
+    ('a: "\\U00110000"\n', "1:5: F002 not YAML: \\U00110000 stands for no character — remove it"),
     ("a: |x\n", "1:5: F002 not YAML: while scanning a block scalar did not find expected "),
     ("a: b\n# \x01\n", "2:3: F002 the control character 0x01 — "),
     ("a: *b\n", "1:4: F002 the alias *b has no anchor before it — write &b at the value"),
@@ -165,6 +173,47 @@ def test_steps_have_no_number_that_json_has_not(tmp_path: Path) -> None:
         f'3:{column}: F007 YAML reads {number} as no finite number — put it in quotes: "{number}"'
         for column, number in ((9, ".inf"), (15, "-.inf"), (23, ".NaN"))
     ]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "9" * 4301,
+        "-" + "9" * 4301,
+        "0x" + "f" * 4000,
+        "0b" + "1" * 15_000,
+        "1:" + "0:" * 3000 + "0",
+    ],
+    ids=["decimal", "negative", "hexadecimal", "binary", "sixties"],
+)
+def test_steps_have_no_number_that_nothing_can_write(number: str, tmp_path: Path) -> None:
+    shown = number[:59] + "…"
+    expected = f'as a number of more than 4300 digits — put it in quotes: "{shown}"'
+    text = f"image: a\nsteps:\n  - [{number}]\n  - ? {number}\n    : a\n"
+    assert lines(load(tmp_path, pipeline=text)) == [
+        f"3:6: F007 YAML reads {shown} {expected}",
+        f"4:7: F007 YAML reads {shown} {expected}",
+    ]
+    assert lines(load(tmp_path, pipeline=f'image: a\nsteps: ["{number}"]\n')) == []
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, "-" + "9" * 5000])
+@pytest.mark.parametrize(
+    ("kind", "before"),
+    [
+        ("campaign", "pipeline: ocr\nvolumes:\n  - "),
+        ("campaign", "pipeline: ocr\nvolumes: [a]\nwindow: "),
+        ("pipeline", "image: a\nmax_seconds: "),
+        ("settings", SETTINGS + "sizes:\n  s:\n    memory: 8Gi\n    cpu: "),
+        ("settings", SETTINGS + "quota:\n  memory: 8Gi\n  cpu: "),
+    ],
+)
+def test_a_number_of_any_length_is_a_problem_with_a_position(
+    kind: str, before: str, number: str, tmp_path: Path
+) -> None:
+    (line,) = lines(load(tmp_path, **{kind: f"{before}{number}\n"}))
+    *earlier, last = before.split("\n")
+    assert line.startswith(f"{len(earlier) + 1}:{len(last) + 1}: F00")
 
 
 def test_what_is_read_here_is_not_read_as_steps_are(tmp_path: Path) -> None:

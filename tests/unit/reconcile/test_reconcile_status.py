@@ -40,6 +40,12 @@ def waiting(of: Object, message: str) -> Object:
     return made
 
 
+def not_requeued(of: Object, reason: str) -> Object:
+    made = workload(of, active=True, Evicted=reason)
+    made["status"]["conditions"].append({"type": "Requeued", "status": "False", "reason": reason})
+    return made
+
+
 def with_pods(live: Object, active: int, terminating: int = 0) -> Object:
     return {**live, "status": {"active": active, "terminating": terminating}}
 
@@ -58,6 +64,19 @@ def with_pods(live: Object, active: int, terminating: int = 0) -> Object:
         (
             evicted(job()),
             [workload(evicted(job()), Evicted="Preempted")],
+            Phase.WAITING,
+            "evicted, waiting to be admitted again",
+        ),
+        (
+            evicted(job()),
+            [not_requeued(evicted(job()), "DeactivatedDueToAdmissionCheck")],
+            Phase.WAITING,
+            "is active, but Kueue does not queue it again after DeactivatedDueToAdmissionCheck: "
+            "have Workload/job-scan deleted, and Kueue makes a new one",
+        ),
+        (
+            evicted(job()),
+            [not_requeued(evicted(job()), "PodsReadyTimeout")],
             Phase.WAITING,
             "evicted, waiting to be admitted again",
         ),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
 from ruamel.yaml import YAML
 
 from converter.render.environment import literal
-from converter.render.templates import yaml_value
+from converter.render.templates import render_template
 from converter.render.text import yaml_text
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -52,9 +54,24 @@ def test_yaml_text_keeps_floats(number: float) -> None:
 
 @given(VALUES)
 def test_a_value_cannot_leave_its_place_in_a_template(value: Any) -> None:
-    text = yaml_value(value)
-    assert len(text.splitlines()) == 1
-    assert YAML(typ="safe").load(f"a: {text}\nb: 1\n") == {"a": value, "b": 1}
+    body = render_template("campaign-configmap.yaml.j2", metadata=value, data=[value])
+    assert body == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": value, "data": [value]}
+
+
+def test_what_a_template_makes_is_its_own() -> None:
+    made: dict[str, Any] = {"labels": MappingProxyType({"a": ("b", "<0>")})}
+    first, second = (
+        render_template("campaign-configmap.yaml.j2", metadata=made, data={}) for _ in range(2)
+    )
+    assert first["metadata"] == {"labels": {"a": ["b", "<0>"]}}
+    first["metadata"]["labels"]["a"] = []
+    assert first != second
+    assert type(second["metadata"]["labels"]) is dict
+
+
+def test_a_value_that_is_not_given_is_a_mistake() -> None:
+    with pytest.raises(UndefinedError, match="'data' is undefined"):
+        render_template("campaign-configmap.yaml.j2", metadata={})
 
 
 @given(st.text(st.sampled_from("$()AB ")))
