@@ -52,6 +52,15 @@ class _Retry(Retry):
         following.check = self.check
         return following
 
+    def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:
+        """Also a 403 after a try without an answer.
+
+        An API server that has just started knows no roles yet, and refuses what it will allow.
+        """
+        unanswered = any(past.error is not None for past in self.history)
+        again = super().is_retry(method, status_code, has_retry_after)
+        return again or (status_code == 403 and unanswered)
+
     def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
         asked = super().get_retry_after(response)
         return None if asked is None else min(asked, LONGEST_WAIT_SECONDS)

@@ -25,7 +25,7 @@ from converter.queues.kueue import Kueue
 from converter.reconcile.outcome import Fate
 
 LOG = logging.getLogger(__name__)
-CYCLES, ALL_CYCLES = 12, 200
+CYCLES, ALL_CYCLES = 10, 200
 NAMES = [f"c{n}" for n in range(10)]
 # Four of the ten at once, two pods each.
 QUOTA = {"cpu": 8, "memory": "8Gi", "nvidia.com/gpu": 1}

@@ -110,6 +110,15 @@ def test_a_passing_fault_is_tried_again(trouble: Answer) -> None:
     assert api.requests[0] == api.requests[1]
 
 
+def test_a_server_that_has_just_started_is_not_taken_at_its_word_when_it_forbids() -> None:
+    """It knows no roles for a moment; one that has answered all along means what it says."""
+    forbidden = failure(403, "Forbidden")
+    with serve(in_turn(LOST, forbidden, forbidden, STORED)) as api:
+        assert api.client().apply(JOBS, "n", BODY, manager="m") == BODY
+    with serve(in_turn(forbidden)) as api, pytest.raises(Forbidden):
+        api.client().apply(JOBS, "n", BODY, manager="m")
+
+
 def test_a_create_whose_answer_was_lost_comes_back_as_a_conflict() -> None:
     with serve(in_turn(LOST, failure(409, "AlreadyExists"))) as api, pytest.raises(Conflict):
         api.client().create(LEASES, "n", BODY)
