@@ -242,17 +242,21 @@ class Client:
             "PUT", resource.path(namespace, name), f"{resource.kind}/{name}", body=body
         )
 
-    def delete(self, resource: Resource, namespace: str, name: str, *, uid: str) -> None:
+    def delete(
+        self, resource: Resource, namespace: str, name: str, *, uid: str, version: str = ""
+    ) -> None:
         """Delete the object with this uid, its dependents in the background.
 
         An object that is gone already counts as deleted; one that was made again under the same
-        name has another uid and raises Conflict.
+        name has another uid and raises Conflict. So does one that has changed since, if its
+        resourceVersion is given as `version`.
         """
+        preconditions = {"uid": uid} | ({"resourceVersion": version} if version else {})
         self._request(
             "DELETE",
             resource.path(namespace, name),
             f"{resource.kind}/{name}",
-            body={"preconditions": {"uid": uid}, "propagationPolicy": "Background"},
+            body={"preconditions": preconditions, "propagationPolicy": "Background"},
             missing_ok=True,
         )
 

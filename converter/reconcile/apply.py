@@ -29,6 +29,7 @@ from converter.reconcile.queue_chain import read_chain
 from converter.reconcile.recording import write_records
 from converter.reconcile.side_by_side import side_by_side
 from converter.reconcile.sync import Sync, Workloads, sync_pause
+from converter.reconcile.verify import verify_pauses
 from converter.wording import first_few
 
 
@@ -208,6 +209,8 @@ def _sync(run: Run, wishes: Sequence[PauseWish], workloads: Workloads) -> None:
         concurrency=run.options.concurrency,
     )
     sync_pause(sync, wishes, workloads, run.options.pause_wait)
+    pauses = [wish for wish in wishes if not wish.active]
+    verify_pauses(sync, pauses, run.options.pause_wait)
 
 
 def _workloads_now(run: Run, live: Live) -> Workloads:

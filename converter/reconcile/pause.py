@@ -32,16 +32,17 @@ class Move(StrEnum):
 
     NOTHING = "nothing"
     PATCH = "patch"
+    RENEW = "renew"
     WAIT = "wait"
     KEEP = "keep"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What to do for one Job. `workloads` are the names to patch.
+    """What to do for one Job. `workloads` are the names to patch, or to delete for a new one.
 
     `reason` says why one does not run though git wants it to, or why Kueue had deactivated one that
-    is made active again.
+    is renewed.
     """
 
     move: Move
@@ -57,7 +58,9 @@ def decide(
     An ended Job has nothing to pause. A suspended Job without the queue label is not in the queue
     and cannot start, so it is paused as it stands; one that is being deleted starts nothing either,
     and gets no Workload any more. A held Workload is never made active. With
-    `reactivate` false, neither is one that Kueue deactivated for reasons of its own.
+    `reactivate` false, neither is one that Kueue deactivated for reasons of its own. Else that one
+    is deleted, and Kueue makes a new one: before 0.19.3 it takes ``spec.active: true`` of the old
+    one back, or does not queue it (https://github.com/kubernetes-sigs/kueue/issues/14870).
     """
     if job is None or job_end(job) is not None:
         return Decision(Move.NOTHING)
@@ -66,21 +69,21 @@ def decide(
         for workload in differing:
             if instance := annotation(workload, HOLD_ANNOTATION):
                 return Decision(Move.KEEP, reason=f"stays inactive: hold {instance} is in force")
-            if not reactivate and (reason := kueue_deactivation(workload)):
-                return Decision(
-                    Move.KEEP,
-                    reason=f"stays inactive: Kueue deactivated it ({reason}), and converter.yaml "
-                    "says reactivate: never; write always to have it made active",
-                )
-        if not differing and (reason := why_stranded(workloads)):
-            return Decision(Move.KEEP, reason=reason)
+        if reasons := {name(w): why for w in workloads if (why := kueue_deactivation(w))}:
+            why = ", ".join(sorted(set(reasons.values())))
+            if reactivate:
+                return Decision(Move.RENEW, tuple(reasons), why)
+            return Decision(
+                Move.KEEP,
+                reason=f"stays inactive: Kueue deactivated it ({why}), and converter.yaml says "
+                "reactivate: never; write always to have it queued again",
+            )
     elif not workloads:
         stays = is_outside_queue(job) or is_being_deleted(job)
         return Decision(Move.NOTHING if stays else Move.WAIT)
     if not differing:
         return Decision(Move.NOTHING)
-    reasons = filter(None, map(kueue_deactivation, differing)) if wish.active else ()
-    return Decision(Move.PATCH, tuple(map(name, differing)), ", ".join(reasons))
+    return Decision(Move.PATCH, tuple(map(name, differing)))
 
 
 def is_outside_queue(job: Object | None) -> bool:
@@ -104,33 +107,19 @@ def queue_events(
 
 
 def kueue_deactivation(workload: Object) -> str:
-    """Why Kueue itself made a Workload inactive; empty when somebody else did.
+    """Why Kueue itself stopped a Workload for good; empty when it did not.
 
     Kueue gives its own reasons as ``DeactivatedDueTo...`` on the Evicted condition, a plain
-    ``Deactivated`` stands for a change of ``spec.active`` by others.
+    ``Deactivated`` stands for a change of ``spec.active`` by others. One that somebody made active
+    since has the reason on its Requeued condition, which is false: Kueue does not queue it.
     """
-    evicted = true_condition(workload, "Evicted") or {}
-    reason = str(evicted.get("reason") or "")
-    return reason if reason.startswith(KUEUE_DEACTIVATION) else ""
-
-
-def why_stranded(workloads: Sequence[Object]) -> str:
-    """Why an active Workload is not even queued, and what to do; empty where that is not so.
-
-    Kueue before 0.19.3 does not queue a Workload again that it deactivated for reasons of its own
-    and that somebody made active (https://github.com/kubernetes-sigs/kueue/issues/14870).
-    """
-    for workload in workloads:
-        if not is_active(workload) or _ended(workload):
-            continue
-        for condition in (workload.get("status") or {}).get("conditions") or ():
-            reason = str(condition.get("reason") or "")
-            requeued = condition.get("type") == "Requeued" and condition.get("status") == "False"
-            if requeued and reason.startswith(KUEUE_DEACTIVATION):
-                return (
-                    f"is active, but Kueue does not queue it again after {reason}: have "
-                    f"Workload/{name(workload)} deleted, and Kueue makes a new one"
-                )
+    if _ended(workload) or true_condition(workload, "QuotaReserved"):
+        return ""
+    for condition in (workload.get("status") or {}).get("conditions") or ():
+        reason = str(condition.get("reason") or "")
+        stopped = {"Evicted": "True", "Requeued": "False"}.get(str(condition.get("type")))
+        if reason.startswith(KUEUE_DEACTIVATION) and condition.get("status") == stopped:
+            return reason
     return ""
 
 

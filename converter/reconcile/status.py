@@ -26,7 +26,7 @@ from converter.names import (
     status_configmap,
 )
 from converter.reconcile.live import Live, in_role
-from converter.reconcile.pause import kueue_deactivation, why_stranded
+from converter.reconcile.pause import kueue_deactivation
 from converter.reconcile.record import Record, record_of
 
 
@@ -140,9 +140,9 @@ def _phase(job: Object, workloads: Sequence[Object], active: int) -> tuple[Phase
 def _why_waiting(workloads: Sequence[Object]) -> str:
     if not workloads:
         return "Kueue has made no Workload for it"
-    if stranded := why_stranded(workloads):
-        return stranded
     for workload in workloads:
+        if reason := kueue_deactivation(workload):
+            return f"Kueue deactivated it ({reason}) and does not queue it again: apply again"
         for condition in (workload.get("status") or {}).get("conditions") or ():
             if condition.get("type") == "QuotaReserved" and condition.get("status") == "False":
                 return " ".join(str(condition.get("message") or "").split())

@@ -1,8 +1,9 @@
 """Pauses and resumes campaigns on the cluster, as `pause` decides."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from converter.cluster.client import Client
 from converter.cluster.objects import Object, label, name, uid
@@ -74,9 +75,9 @@ def _settle(sync: Sync, wishes: Sequence[PauseWish], workloads: Workloads) -> li
     """Patch what can be; the pauses that have to wait for a Workload are returned."""
     tasks = [_task(sync, wish, workloads) for wish in wishes]
     moves = [(task, task.decide(sync).move) for task in tasks]
-    patches = [task for task, move in moves if move in (Move.PATCH, Move.KEEP)]
+    writes = [task for task, move in moves if move in (Move.PATCH, Move.RENEW, Move.KEEP)]
     results: list[list[Event]] = []
-    side_by_side(lambda task: _carry_out(sync, task), patches, sync.concurrency, results.append)
+    side_by_side(lambda task: _carry_out(sync, task), writes, sync.concurrency, results.append)
     # Reported when all are sent: a report that fails must not keep a pause from being enforced.
     for events in results:
         sync.outcome.extend(events)
@@ -89,16 +90,19 @@ def _task(sync: Sync, wish: PauseWish, workloads: Workloads) -> _Task:
 
 
 def _carry_out(sync: Sync, task: _Task) -> list[Event]:
-    """Patch the Workloads of one Job; one that has changed since it was read is decided on anew."""
+    """Patch or renew the Workloads of one Job; for one that has changed, decide anew."""
     events: list[Event] = []
     for _ in range(TRIES):
         decision = task.decide(sync)
         if decision.move is Move.KEEP:
             events.append(_event(Fate.NOTE, task, decision.reason))
-        if decision.move is not Move.PATCH:
+        if decision.move not in (Move.PATCH, Move.RENEW):
             return events
         chosen = [each for each in task.workloads if name(each) in decision.workloads]
-        answers = [_patch(sync, task, workload, decision.reason) for workload in chosen]
+        send = partial(_patch, sync, task)
+        if decision.move is Move.RENEW:
+            send = partial(_renew, sync, decision.reason)
+        answers = [_attempt(task, workload, send) for workload in chosen]
         events.extend(answer for answer in answers if answer is not None)
         if None not in answers:
             return events
@@ -109,8 +113,26 @@ def _carry_out(sync: Sync, task: _Task) -> list[Event]:
     return [*events, _event(_failed(task), task, "its Workload keeps changing: apply again")]
 
 
-def _patch(sync: Sync, task: _Task, workload: Object, reason: str) -> Event | None:
-    """The patch of one Workload; None where it has changed since it was read.
+def _attempt(task: _Task, workload: Object, send: Callable[[Object], str]) -> Event | None:
+    """The event of one write; None where the Workload has changed since it was read."""
+    named = f"Workload/{name(workload)}"
+    try:
+        detail = send(workload)
+    except Conflict:
+        return None
+    except NotFound:
+        return _event(_failed(task), task, f"{named} went away meanwhile: apply again")
+    except ApiError as error:
+        return _event(_failed(task), task, f"{named}: {error.reason}: {error.message}")
+    except ClusterUnavailable as error:
+        # The pauses of all others are still to be tried.
+        return _event(_failed(task), task, str(error))
+    done = Fate.RESUMED if task.wish.active else Fate.PAUSED
+    return _event(done, task, f"{named} {detail}")
+
+
+def _patch(sync: Sync, task: _Task, workload: Object) -> str:
+    """Make one Workload active or inactive.
 
     A resume is bound to the Workload that was read, because a hold may have been put on it since.
     A pause is not: it holds for whatever runs.
@@ -123,28 +145,22 @@ def _patch(sync: Sync, task: _Task, workload: Object, reason: str) -> Event | No
         queue = label(task.job, KUEUE_QUEUE_LABEL) if task.job is not None else ""
         if queue and queue != workload["spec"].get("queueName", queue):
             spec["queueName"] = queue
-        patch["metadata"] = {"resourceVersion": workload["metadata"]["resourceVersion"]}
-    named = f"Workload/{name(workload)}"
-    try:
-        sync.client.merge_patch(WORKLOADS, sync.namespace, name(workload), patch, FIELD_MANAGER)
-    except Conflict:
-        return None
-    except NotFound:
-        return _event(_failed(task), task, f"{named} went away meanwhile: apply again")
-    except ApiError as error:
-        return _event(_failed(task), task, f"{named}: {error.reason}: {error.message}")
-    except ClusterUnavailable as error:
-        # The pauses of all others are still to be tried.
-        return _event(_failed(task), task, str(error))
-    detail = f"{named} active={str(active).lower()}"
-    if "queueName" in spec:
-        detail += f", moved to LocalQueue {spec['queueName']}"
-    if reason:
-        detail += (
-            f", which Kueue had deactivated ({reason}): should it not start, have that Workload "
-            "deleted, and Kueue makes a new one"
-        )
-    return _event(Fate.RESUMED if active else Fate.PAUSED, task, detail)
+        patch["metadata"] = {"resourceVersion": _version(workload)}
+    sync.client.merge_patch(WORKLOADS, sync.namespace, name(workload), patch, FIELD_MANAGER)
+    moved = f", moved to LocalQueue {spec['queueName']}" if "queueName" in spec else ""
+    return f"active={str(active).lower()}{moved}"
+
+
+def _renew(sync: Sync, reason: str, workload: Object) -> str:
+    """Delete a Workload that Kueue has given up, as it was read; Kueue makes a new one."""
+    sync.client.delete(
+        WORKLOADS, sync.namespace, name(workload), uid=uid(workload), version=_version(workload)
+    )
+    return f"made anew, since Kueue had deactivated it ({reason})"
+
+
+def _version(workload: Object) -> str:
+    return str(workload["metadata"]["resourceVersion"])
 
 
 def _read_anew(sync: Sync, task: _Task) -> _Task:

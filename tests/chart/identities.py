@@ -23,7 +23,7 @@ def apply_in_namespace(queue: str) -> set[Permission]:
         [
             ("batch", "jobs", "*", "get list create patch delete"),
             ("", "configmaps", "*", "get list create patch delete"),
-            (KUEUE, "workloads", "*", "get list patch"),
+            (KUEUE, "workloads", "*", "get list patch delete"),
             (KUEUE, "localqueues", queue, "get"),
             ("coordination.k8s.io", "leases", "*", "create"),
             ("coordination.k8s.io", "leases", "campaigns-apply", "get update"),

@@ -45,22 +45,20 @@ def deactivated(team: Team) -> None:
     assert team.pods("one") == []
 
 
-def test_reactivate_always_makes_it_active_again_with_kueues_reason(team: Team) -> None:
-    """Kueue 0.17 deactivates it once more, or does not queue it, and what helps is said.
+def test_reactivate_always_has_it_queued_again_with_kueues_reason(team: Team) -> None:
+    """Kueue 0.17 takes ``spec.active: true`` back, so its Workload is made anew.
 
     See https://github.com/kubernetes-sigs/kueue/issues/14870.
     """
     deactivated(team)
     mark = team.cluster.audit_mark()
+    before = own_workload(team)["metadata"]["uid"]
     done = team.apply()
-    name = own_workload(team)["metadata"]["name"]
-    assert f"Workload/{name} active=true, which Kueue had deactivated" in done.stdout
-    assert f"({REASON}): should it not start, have that Workload deleted" in done.stdout
-    (sent,) = writes_to_workloads(team, mark)
-    assert sent["spec"] == {"active": True}
-
-    team.kubectl("delete", "workload", name)
+    assert f"made anew, since Kueue had deactivated it ({REASON})" in done.stdout
+    assert "1 resumed" in done.stdout
     eventually(lambda: team.pods_created(mark, "one"), "a pod once more")
+    workload = team.workload("one")
+    assert workload is None or workload["metadata"]["uid"] != before
 
 
 def test_reactivate_never_leaves_it_and_says_so(team: Team) -> None:
@@ -77,6 +75,7 @@ def test_reactivate_never_leaves_it_and_says_so(team: Team) -> None:
     team.write_settings(reactivate="always")
     done = team.apply()
     assert "1 resumed" in done.stdout
+    eventually(lambda: team.pods_created(mark, "one"), "a pod once more")
 
 
 def test_gits_own_pause_of_it_stays_a_pause(team: Team) -> None:
@@ -98,11 +97,12 @@ def test_gits_own_pause_of_it_stays_a_pause(team: Team) -> None:
 
 def test_a_reactivated_one_can_be_paused(team: Team) -> None:
     deactivated(team)
+    team.kubectl("label", "job", "one", f"{SECONDS_LABEL}-")
     team.apply()
     team.write_campaign("one", suspend=True)
     team.apply()
-    eventually(lambda: rests(team), "the pause")
+    eventually(lambda: team.status()["one"]["phase"] == "Paused", "the pause")
     mark = team.cluster.audit_mark()
     team.apply()
     assert writes_to_workloads(team, mark) == []
-    assert rests(team)
+    assert team.pods("one") == []

@@ -161,6 +161,24 @@ def test_with_the_webhook_for_new_jobs_away_they_are_refused_and_pauses_hold(
     eventually(lambda: team.admitted("new"), "the new one")
 
 
+def test_a_pause_that_kueue_does_not_carry_out_is_an_error(frail_team: Team) -> None:
+    """Its webhook for Workloads answers, and that for Jobs does not: it cannot suspend the Job."""
+    team = frail_team
+    running(team, "one")
+    team.write_campaign("one", suspend=True)
+    with webhooks_away(team.cluster, "mjob.kb.io", "vjob.kb.io"):
+        done = team.apply("--pause-wait=3", code=1)
+        assert "paused: one" in done.stdout
+        assert "not paused: one" in done.stderr
+        assert "Kueue has not suspended the Job after 3 s" in done.stderr
+        again = team.apply("--pause-wait=1", code=1)
+        assert "not paused: one" in again.stderr
+        assert team.pods("one") != []
+    ends_well(team)
+    eventually(lambda: team.status()["one"]["phase"] == "Paused", "the pause")
+    assert team.pods("one") == []
+
+
 def test_the_requeue_limit_is_a_deactivation_of_kueues_own(frail_team: Team) -> None:
     team = frail_team
     reason = "DeactivatedDueToRequeuingLimitExceeded"
@@ -182,7 +200,7 @@ def test_the_requeue_limit_is_a_deactivation_of_kueues_own(frail_team: Team) -> 
         assert done.stderr.startswith("note: one")
         team.write_settings(node_selector={"no": "such-node"}, reactivate="always")
         done = team.apply()
-        assert f"which Kueue had deactivated ({reason})" in done.stdout
+        assert f"made anew, since Kueue had deactivated it ({reason})" in done.stdout
         team.write_campaign("one", suspend=True)
         team.apply()
         eventually(rests, "the pause")

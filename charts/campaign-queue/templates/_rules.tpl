@@ -11,10 +11,11 @@ Server-side apply needs both create and patch: the API server asks for create wh
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, create, patch, delete]
-# apply: pause and resume, by a patch of spec.active; Kueue alone creates and deletes them
+# apply: pause and resume, by a patch of spec.active; deleted is one that Kueue has given up, since
+# Kueue then makes a new one
 - apiGroups: [kueue.x-k8s.io]
   resources: [workloads]
-  verbs: [get, list, patch]
+  verbs: [get, list, patch, delete]
 # apply: one at a time. A create cannot be limited to a name.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]

@@ -175,6 +175,7 @@ def workload(
     return {
         "metadata": {
             "name": name or f"job-{of['metadata']['name']}",
+            "uid": f"uid-{name or of['metadata']['name']}",
             "resourceVersion": "1",
             "labels": {KUEUE_JOB_UID_LABEL: of["metadata"]["uid"]},
             "ownerReferences": [

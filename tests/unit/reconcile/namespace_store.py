@@ -15,7 +15,7 @@ from unit.cluster.lease_store import LeaseStore
 from unit.reconcile.live_objects import fields_of
 from unit.reconcile.queue_objects import roomy
 
-from converter.names import KUEUE_QUEUE_LABEL
+from converter.names import KUEUE_JOB_UID_LABEL, KUEUE_QUEUE_LABEL
 
 Path = tuple[str, ...]
 
@@ -28,7 +28,7 @@ class Namespace:
 
     `refuses` gives an answer of its own to a request, or None. `default_queue` is the LocalQueue
     that Kueue's webhook puts Jobs without a queue into. `queues` are the queue objects, by plural
-    and name.
+    and name. With `stops` false Kueue does nothing about a Workload that was made inactive.
     """
 
     objects: dict[str, dict[str, Object]] = field(
@@ -38,6 +38,7 @@ class Namespace:
     writes_left: int | None = None
     default_queue: str = ""
     queues: dict[str, Object] = field(default_factory=roomy)
+    stops: bool = True
     refuses: Callable[[Request], Answer | None] = lambda request: None
     written: list[tuple[str, str]] = field(default_factory=list)
     started_unadmitted: list[str] = field(default_factory=list)
@@ -94,8 +95,16 @@ class Namespace:
             if read not in (None, live["metadata"]["resourceVersion"]):
                 return failure(409, "Conflict")
             live["spec"] |= request.body["spec"]
+            self._suspend_as_kueue_does(live)
             return Answer(200, live)
         return self._apply(request, kind, plural, name)
+
+    def _suspend_as_kueue_does(self, workload: Object) -> None:
+        """Kueue stops the Job of a Workload that was made inactive."""
+        of = workload["metadata"]["labels"][KUEUE_JOB_UID_LABEL]
+        for job in self.objects["jobs"].values():
+            if self.stops and job["metadata"]["uid"] == of:
+                job["spec"]["suspend"] |= not workload["spec"]["active"]
 
     def _apply(self, request: Request, kind: dict[str, Object], plural: str, name: str) -> Answer:
         manager, body = request.query["fieldManager"], copy.deepcopy(request.body)

@@ -34,12 +34,6 @@ RUNS = running(job())
 PATCH = Decision(Move.PATCH, ("job-scan",))
 NOTHING = Decision(Move.NOTHING)
 HELD = Decision(Move.KEEP, (), "stays inactive: hold 7 is in force")
-STRANDED = Decision(
-    Move.KEEP,
-    (),
-    "is active, but Kueue does not queue it again after DeactivatedDueToAdmissionCheck: have "
-    "Workload/job-scan deleted, and Kueue makes a new one",
-)
 
 
 def held(of: Object) -> Object:
@@ -63,6 +57,12 @@ def stranded(of: Object) -> Object:
     return made
 
 
+def admitted_again(of: Object) -> Object:
+    made = stranded(of)
+    made["status"]["conditions"].append({"type": "QuotaReserved", "status": "True"})
+    return made
+
+
 @pytest.mark.parametrize(
     ("wish", "live", "workloads", "decision"),
     [
@@ -82,10 +82,16 @@ def stranded(of: Object) -> Object:
             RESUME,
             evicted(job()),
             [deactivated(RUNS)],
-            Decision(Move.PATCH, ("job-scan",), "DeactivatedDueToRequeuingLimitExceeded"),
+            Decision(Move.RENEW, ("job-scan",), "DeactivatedDueToRequeuingLimitExceeded"),
         ),
         (RESUME, evicted(job()), [held(RUNS)], HELD),
-        (RESUME, evicted(job()), [stranded(RUNS)], STRANDED),
+        (
+            RESUME,
+            evicted(job()),
+            [stranded(RUNS)],
+            Decision(Move.RENEW, ("job-scan",), "DeactivatedDueToAdmissionCheck"),
+        ),
+        (RESUME, RUNS, [admitted_again(RUNS)], NOTHING),
         (PAUSE, evicted(job()), [stranded(RUNS)], PATCH),
     ],
     ids=[
@@ -104,6 +110,7 @@ def stranded(of: Object) -> Object:
         "deactivated by Kueue",
         "held",
         "active, and forgotten by Kueue",
+        "deactivated once, and admitted since",
         "active, and forgotten by Kueue: a pause",
     ],
 )
@@ -161,6 +168,7 @@ class Workloads:
     vanished: tuple[str, ...] = ()
     unanswered: tuple[str, ...] = ()
     patched: list[tuple[str, bool]] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
     lists: int = 0
 
     def __call__(self, request: Request) -> Answer:
@@ -184,11 +192,18 @@ class Workloads:
             return failure(404, "NotFound")
         if name in self.unanswered:
             return Answer(200, b"<html>")
-        assert request.query["fieldManager"] == FIELD_MANAGER
-        assert set(request.body["spec"]) <= {"active", "queueName"}
         if self.changes:
             changed = self.changes.pop(0)
             self.present = [w for w in self.present if w is not self._named(name)] + [changed]
+        if request.method == "DELETE":
+            found = self._named(name)["metadata"]
+            wanted = {key: found[key] for key in ("uid", "resourceVersion")}
+            if request.body["preconditions"] != wanted:
+                return failure(409, "Conflict")
+            self.deleted.append(name)
+            return Answer(200, {})
+        assert request.query["fieldManager"] == FIELD_MANAGER
+        assert set(request.body["spec"]) <= {"active", "queueName"}
         read = request.body.get("metadata", {}).get("resourceVersion")
         assert (read is not None) is request.body["spec"]["active"]
         if read not in (None, self._named(name)["metadata"]["resourceVersion"]):
@@ -279,13 +294,27 @@ def test_a_held_workload_stays_held_and_that_is_said(api: ApiServer, kueue: Work
     assert outcome.exit_code == 0
 
 
-def test_what_kueue_had_deactivated_is_resumed_with_the_reason(
+def test_what_kueue_had_deactivated_is_made_anew_with_the_reason(
     api: ApiServer, kueue: Workloads
 ) -> None:
     kueue.present = [deactivated(RUNS)]
     outcome = synced(api, kueue, [RESUME], evicted(job()))
     assert fates(outcome) == [(Fate.RESUMED, "scan")]
+    assert "made anew, since Kueue had deactivated it" in outcome.events[0].detail
     assert "RequeuingLimitExceeded" in outcome.events[0].detail
+    assert (kueue.patched, kueue.deleted) == ([], ["job-scan"])
+
+
+def test_a_hold_on_what_kueue_had_deactivated_is_respected_until_the_delete(
+    api: ApiServer, kueue: Workloads
+) -> None:
+    kueue.present = [deactivated(RUNS)]
+    on_hold = held(RUNS)
+    on_hold["metadata"]["resourceVersion"] = "2"
+    kueue.changes = [on_hold]
+    outcome = synced(api, kueue, [RESUME], evicted(job()))
+    assert kueue.deleted == []
+    assert fates(outcome) == [(Fate.NOTE, "scan")]
 
 
 def test_a_workload_that_comes_late_is_paused(api: ApiServer, kueue: Workloads) -> None:

@@ -180,3 +180,49 @@ def test_workloads_that_cannot_be_read_again_are_paused_as_they_were_read_before
     reads = iter([None, failure(403, "Forbidden")])
     namespace.refuses = lambda request: next(reads) if request.path.endswith("/workloads") else None
     assert applying(api, PAUSED).count(Fate.PAUSED) == 1
+
+
+@pytest.mark.parametrize("stops", [True, False])
+def test_a_pause_that_kueue_does_not_carry_out_does_not_hold(
+    namespace: Namespace, api: ApiServer, stops: bool
+) -> None:
+    """Its webhook for Jobs may be away while that for Workloads answers."""
+    with_running(namespace)
+    namespace.stops = stops
+    for again in (False, True):
+        outcome = applying(api, PAUSED)
+        failed = details(outcome, Fate.PAUSE_FAILED)
+        assert [target for target, _ in failed] == ([] if stops else ["scan"])
+        assert all("Kueue has not suspended the Job" in detail for _, detail in failed)
+        assert outcome.exit_code == int(not stops)
+        assert outcome.count(Fate.PAUSED) == (not again)
+
+
+def test_a_job_that_ends_while_it_is_paused_is_no_failed_pause(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+    namespace.stops = False
+
+    def finish(request: Request) -> None:
+        if request.method == "PATCH" and "/workloads/" in request.path:
+            namespace.job()["status"] = ended(job())["status"]
+
+    namespace.refuses = finish
+    assert applying(api, PAUSED).exit_code == 0
+
+
+def test_where_it_cannot_be_seen_whether_a_pause_holds_that_is_said(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+
+    def unreadable(request: Request) -> Answer | None:
+        paused = ("PATCH", "workloads/job-scan") in namespace.written
+        if request.method == "GET" and request.path.endswith("/jobs") and paused:
+            return failure(403, "Forbidden", "no more")
+        return None
+
+    namespace.refuses = unreadable
+    ((_, detail),) = details(applying(api, PAUSED), Fate.PAUSE_FAILED)
+    assert "whether the pause holds could not be read" in detail

@@ -71,8 +71,8 @@ def with_pods(live: Object, active: int, terminating: int = 0) -> Object:
             evicted(job()),
             [not_requeued(evicted(job()), "DeactivatedDueToAdmissionCheck")],
             Phase.WAITING,
-            "is active, but Kueue does not queue it again after DeactivatedDueToAdmissionCheck: "
-            "have Workload/job-scan deleted, and Kueue makes a new one",
+            "Kueue deactivated it (DeactivatedDueToAdmissionCheck) and does not queue it again: "
+            "apply again",
         ),
         (
             evicted(job()),
