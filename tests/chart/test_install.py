@@ -310,7 +310,6 @@ def test_reads_the_queue_objects_by_name_only(name: str, request: pytest.Fixture
     [
         ("get", "secrets"),
         ("get", "jobs", "--namespace=default"),
-        ("delete", "workload", "any"),
         ("patch", "workload", "any", "--subresource=status", "--type=merge", "--patch={}"),
         ("patch", "localqueue", "chart-test", "--type=merge", "--patch={}"),
         ("patch", "clusterqueue", "chart-test-cq", "--type=merge", "--patch={}"),
