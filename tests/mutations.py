@@ -115,7 +115,7 @@ MUTATIONS = (
         "if not reason:",
         (
             "test_a_campaign_that_is_held_back_is_paused_but_not_resumed",
-            "test_without_a_local_queue_a_campaign_is_held_back_and_a_pause_is_enforced",
+            "test_a_campaign_that_is_held_back_is_paused_all_the_same",
         ),
     ),
     Mutation(
@@ -126,6 +126,36 @@ MUTATIONS = (
         (
             "test_a_held_workload_stays_held_and_that_is_said",
             "test_a_held_workload_is_not_made_active",
+        ),
+    ),
+    Mutation(
+        "pause-is-believed",
+        "converter/reconcile/verify.py",
+        "return job is not None and job_end(job) is None and not is_suspended(job)",
+        "return False",
+        (
+            "test_a_pause_that_kueue_does_not_carry_out_does_not_hold",
+            "test_a_pause_that_kueue_does_not_carry_out_is_an_error",
+        ),
+    ),
+    Mutation(
+        "kueue-s-deactivation-is-patched",
+        "converter/reconcile/pause.py",
+        "return Decision(Move.RENEW, tuple(reasons), why)",
+        "return Decision(Move.PATCH, tuple(reasons))",
+        (
+            "test_what_kueue_had_deactivated_is_made_anew_with_the_reason",
+            "test_reactivate_always_has_it_queued_again_with_kueues_reason",
+        ),
+    ),
+    Mutation(
+        "failed-warm-up-is-left",
+        "converter/reconcile/warmup.py",
+        'if "deletionTimestamp" in present["metadata"] or _has_failed(present):',
+        'if "deletionTimestamp" in present["metadata"]:',
+        (
+            "test_which_warmups_are_made_anew",
+            "test_a_warmup_that_failed_is_made_anew_by_the_next_apply",
         ),
     ),
     Mutation(

@@ -39,6 +39,23 @@ def test_what_has_ended_may_be_worked_on_again(team: Team) -> None:
     assert team.get("job", "again") is not None
 
 
+def test_a_campaign_that_is_held_back_is_paused_all_the_same(team: Team) -> None:
+    team.write_pipeline(script=SLOW)
+    team.write_campaign("one", 2)
+    team.apply()
+    eventually(lambda: team.job_status("one").get("active"), "a pod")
+    team.write_campaign("one", 3, suspend=True)
+    done = team.apply(code=3)
+    assert "its list of volumes differs" in done.stderr
+    assert "1 paused" in done.stdout
+    eventually(lambda: not team.pods("one"), "the pause")
+    # It is not resumed before what is wrong is put right.
+    team.write_campaign("one", 3)
+    assert "0 resumed" in team.apply(code=3).stdout
+    team.write_campaign("one", 2)
+    assert "1 resumed" in team.apply().stdout
+
+
 def test_all_or_nothing_sends_nothing_of_what_could_be_sent(team: Team) -> None:
     team.write_pipeline(script=SLOW)
     team.write_campaign("runs", 2, window=2)
