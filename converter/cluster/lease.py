@@ -198,8 +198,10 @@ def is_held(lease: Object, now: datetime) -> bool:
 
 def _held_error(lease: Object) -> LeaseHeld:
     spec = lease.get("spec") or {}
+    if not _holder(lease):
+        return LeaseHeld("another apply has ended just now; nothing was sent: apply again")
     return LeaseHeld(
-        f"another apply is running: {_holder(lease) or 'unknown'} holds the Lease "
+        f"another apply is running: {_holder(lease)} holds the Lease "
         f"{LEASE_NAME} since {spec.get('acquireTime') or 'unknown'}; nothing was sent. "
         "Wait for it, or for 5 minutes if it died"
     )

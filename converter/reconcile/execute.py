@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from converter.cluster.client import Client
@@ -95,9 +94,13 @@ class Sender:
         pinned = _pinned(step.body, step)
         if step.handoff is not None:
             handoff = _pinned(step.handoff, step)
-            # A conflict: the queue has flipped the field since it was read, so it is in its hands.
-            with suppress(Conflict):
+            try:
                 self.client.apply(resource, self.namespace, handoff, manager=HANDOFF_MANAGER)
+            except Conflict as error:
+                # The queue has flipped the field since it was read, so it is in its hands. Without
+                # the hand-off for any other reason, the render would start pods.
+                if not _field_managers(error):
+                    raise
         try:
             return self.client.apply(
                 resource,

@@ -29,9 +29,9 @@ def proxy(team: Team) -> Iterator[Proxy]:
 
 def only_the_lease_until(other_has_ended: threading.Event) -> Rule:
     def rule(call: Call) -> Fault | None:
-        if call.kind != "leases":
-            # Where both got the Lease, neither would end.
-            other_has_ended.wait(20)
+        if call.kind != "leases" and not other_has_ended.wait(20):
+            # Both got the Lease, and each would wait for the other.
+            other_has_ended.set()
         return None
 
     return rule
