@@ -15,6 +15,7 @@ from converter.model import Settings
 from converter.names import (
     CAMPAIGN_LABEL,
     FIELD_MANAGER,
+    HOLD_ANNOTATION,
     IMAGE_ANNOTATION,
     INPUTS_ANNOTATION,
     JOB_UID_ANNOTATION,
@@ -196,6 +197,16 @@ def workload(
             ]
         },
     }
+
+
+def held(of: Object) -> Object:
+    made = workload(of, active=False)
+    made["metadata"]["annotations"] = {HOLD_ANNOTATION: "7"}
+    return made
+
+
+def deactivated(of: Object, reason: str = "DeactivatedDueToRequeuingLimitExceeded") -> Object:
+    return workload(of, active=False, Evicted=reason)
 
 
 def state(*objects: Object, workloads: tuple[Object, ...] = ()) -> Live:

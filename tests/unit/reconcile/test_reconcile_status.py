@@ -8,6 +8,7 @@ from unit.reconcile.live_objects import (
     ended,
     evicted,
     foreign,
+    held,
     job,
     queued,
     running,
@@ -17,19 +18,12 @@ from unit.reconcile.live_objects import (
     workload,
 )
 
-from converter.names import HOLD_ANNOTATION
 from converter.queues.kueue import Kueue
 from converter.reconcile.record import records_to_write
 from converter.reconcile.status import Phase, Status, of_job, statuses
 
 PAUSED = job(suspended=True)
 OUTSIDE = applied(Kueue().prepare(PAUSED.body, None).body)
-
-
-def held(of: Object) -> Object:
-    made = workload(of, active=False)
-    made["metadata"]["annotations"] = {HOLD_ANNOTATION: "7"}
-    return made
 
 
 def waiting(of: Object, message: str) -> Object:
