@@ -135,11 +135,11 @@ class _Planner:
         pipeline = parts[0].job.pipeline
         if reason := rules.hold_back_campaign(parts, self.live, self.repository, present):
             return reason
-        if pipeline in self.held_pipelines:
+        unfinished = self._unfinished(parts)
+        if unfinished and pipeline in self.held_pipelines:
             return f"its pipeline {pipeline} is held back"
         if reason := self.objections.get(campaign, ""):
             return reason
-        unfinished = self._unfinished(parts)
         new = [part.volumes for part in unfinished if part.job.name not in self.live.jobs]
         return self.claims.objection(campaign, new)
 

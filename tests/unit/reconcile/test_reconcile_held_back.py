@@ -256,6 +256,17 @@ def test_a_recipe_may_change_when_nothing_runs_with_it() -> None:
     assert verbs(intended) == [("ConfigMap/pipeline-ocr", Verb.UPDATE)]
 
 
+def test_what_has_ended_is_finished_also_where_its_pipeline_is_held_back() -> None:
+    stranger = foreign(applied(pipeline()))
+    live = state(stranger, *live_campaign(ended(job())))
+    intended = planned([pipeline(), *campaign(), *campaign("new")], live)
+    assert [(held.kind, held.name) for held in intended.held_back] == [
+        ("pipeline", "ocr"),
+        ("campaign", "new"),
+    ]
+    assert intended.finished == ("scan",)
+
+
 def queued_in(live_job: Object, queue: str) -> Object:
     """The Job with this queue label, or with none."""
     labels = {**live_job["metadata"]["labels"], KUEUE_QUEUE_LABEL: queue}
