@@ -10,7 +10,9 @@ from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.plan import PauseWish
 from converter.reconcile.sync import Sync
 
-POLL_SECONDS = 0.5
+# Kueue takes a moment. Each look is a LIST of all Jobs, so that they become rarer.
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 4.0
 
 
 def verify_pauses(sync: Sync, wishes: Sequence[PauseWish], wait_seconds: float) -> None:
@@ -28,6 +30,7 @@ def verify_pauses(sync: Sync, wishes: Sequence[PauseWish], wait_seconds: float) 
         if wish.job not in failed and (wish.job in paused or _may_run(sync.jobs.get(wish.job)))
     }
     until = time.monotonic() + wait_seconds
+    pause = FIRST_PAUSE_SECONDS
     trouble = ""
     while left:
         try:
@@ -36,9 +39,11 @@ def verify_pauses(sync: Sync, wishes: Sequence[PauseWish], wait_seconds: float) 
             trouble = ""
         except (ApiError, ClusterUnavailable) as error:
             trouble = str(error)
-        if not left or time.monotonic() >= until:
+        rest = until - time.monotonic()
+        if not left or rest <= 0:
             break
-        time.sleep(POLL_SECONDS)
+        time.sleep(min(pause, rest))
+        pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
         sync.client.check()
     detail = (
         f"its Workload is inactive, but Kueue has not suspended the Job after {wait_seconds:g} s, "
