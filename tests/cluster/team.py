@@ -106,8 +106,16 @@ class Team:
         assert "Traceback" not in done.stderr, done.stderr
         return done
 
-    def start(self, *arguments: str, kubeconfig: Path | None = None) -> subprocess.Popen[str]:
-        """The command, going on by itself, as the apply identity."""
+    def start(
+        self,
+        *arguments: str,
+        kubeconfig: Path | None = None,
+        before: Callable[[], object] | None = None,
+    ) -> subprocess.Popen[str]:
+        """The command, going on by itself, as the apply identity.
+
+        `before` is called in the new process.
+        """
         return subprocess.Popen(
             [sys.executable, "-m", "converter", *arguments],
             cwd=self.repo,
@@ -115,6 +123,7 @@ class Team:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=before,
         )
 
     def _environment(self, kubeconfig: Path | None) -> dict[str, str]:

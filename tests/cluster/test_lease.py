@@ -32,6 +32,11 @@ def first_send(call: Call) -> bool:
     return call.verb == "patch" and call.kind in ("jobs", "configmaps")
 
 
+def listening() -> None:
+    """A shell ignores SIGINT for what it puts into the background, the tests for example."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(
     ("sent", "code", "said"),
     [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")],
@@ -48,7 +53,8 @@ def test_a_run_that_is_stopped_gives_the_lease_up(
         return None
 
     proxy.reset(stall)
-    with team.start("apply", ".", "--concurrency=1", kubeconfig=proxy.kubeconfig) as process:
+    command = ("apply", ".", "--concurrency=1")
+    with team.start(*command, kubeconfig=proxy.kubeconfig, before=listening) as process:
         assert under_way.wait(60)
         assert holder(team)
         process.send_signal(sent)

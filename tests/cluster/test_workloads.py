@@ -59,8 +59,8 @@ def test_every_workload_that_the_job_controls_is_paused(team: Team) -> None:
     create_another(team, "another", ownerReferences=owners, finalizers=[FINALIZER])
     mark = team.cluster.audit_mark()
     team.write_campaign("one", suspend=True)
-    done = team.apply()
-    assert "1 paused" in done.stdout
+    done = team.apply("--pause-wait=2", code=1)
+    assert "Kueue has not suspended the Job" in done.stderr
     assert patched(team, mark) == {"another", own["metadata"]["name"]}
     assert not active(team, "another")
     assert not active(team, own["metadata"]["name"])
@@ -70,6 +70,7 @@ def test_every_workload_that_the_job_controls_is_paused(team: Team) -> None:
     team.kubectl("patch", "workload", "another", "--type=merge", remove)
     eventually(lambda: team.status()["one"]["phase"] == "Paused", "the pause")
     assert team.pods("one") == []
+    team.apply()
 
 
 def test_a_workload_that_only_has_the_jobs_label_is_left_alone(team: Team) -> None:
