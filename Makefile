@@ -8,7 +8,7 @@ INSTANCE ?= dev
 CLUSTER ?= local
 export CLUSTER
 
-.PHONY: help demo test check unit cluster-test cluster-up cluster-down cluster-status lock clean
+.PHONY: help demo test check unit exhaustive mutations cluster-up cluster-down cluster-status lock clean
 
 help:  ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -29,6 +29,14 @@ check: $(VENV)  ## Lint and types
 
 unit: $(VENV)  ## Unit tests alone
 	$(PYTHON) -m pytest tests/unit
+
+exhaustive: $(VENV)  ## Every kill point, fault, stall, double apply and 200 pause cycles: about 90 minutes
+	@$(LOCALCLUSTER) build >/dev/null
+	$(PYTHON) -m pytest --exhaustive --log-cli-level=info tests/cluster/test_kills.py \
+		tests/cluster/test_faults.py tests/cluster/test_at_once.py tests/cluster/test_cycles.py
+
+mutations: $(VENV)  ## Take rules out one at a time, and see their tests fail
+	$(PYTHON) tests/mutations.py
 
 cluster-up: $(VENV)  ## Start a cluster (INSTANCE=dev, CLUSTER=local|kind|current, CLUSTER_MODE=full|kwok)
 	@$(LOCALCLUSTER) up --instance $(INSTANCE)

@@ -39,6 +39,10 @@ class ClusterUnavailable(CampaignsError):
     """No credentials, or no answer from the API server after all retries."""
 
 
+class NoCredentials(ClusterUnavailable):
+    """What the kubeconfig or the pod has for credentials cannot be used, or not be renewed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """One entry of ``details.causes`` in an API server's Status."""

@@ -27,8 +27,8 @@ _ODD: Final = re.compile(r"[@?#\\\x00-\x1f\x7f]")
 def remote_name(url: str) -> str:
     """Host and path of a remote, for example ``github.com/org/repo``; empty where it has no name.
 
-    It is the same for ``https://``, ``ssh://`` and ``git@host:path``, whoever clones it and with or
-    without ``.git``.
+    It is the same for ``https://`` without a port, ``ssh://`` and ``git@host:path``, whoever clones
+    it and with or without ``.git``.
     """
     # Programs do not agree on where the host ends in a URL with a backslash.
     host, path = ("", "") if "\\" in url else _host_and_path(url)

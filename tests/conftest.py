@@ -40,6 +40,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """An exhaustive test takes as long as it takes."""
+    if config.getoption("--exhaustive"):
+        for item in items:
+            item.add_marker(pytest.mark.timeout(0))
+
+
 @dataclass(frozen=True)
 class RunningCluster:
     """The cluster as its administrator. `kubectl` and `helm` raise where they fail."""

@@ -45,11 +45,12 @@ if TYPE_CHECKING:
 @click.option("--namespace", help="Must be converter.yaml's namespace: a guard for CI.")
 @click.option(
     "--pause-wait",
-    type=click.FloatRange(min=0),
+    type=click.FloatRange(min=1),
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to look for the Workload of a paused campaign.",
+    help="How long to wait for Kueue: for the Workload of a paused campaign, and then for its Job "
+    "to be suspended.",
 )
 @click.option(
     "--concurrency",

@@ -26,7 +26,7 @@ from converter import __version__
 from converter.cluster.kubeconfig import load_configuration, one_line
 from converter.cluster.resources import Resource
 from converter.cluster.status import api_error
-from converter.errors import ApiError, ClusterUnavailable, Conflict
+from converter.errors import ApiError, ClusterUnavailable, Conflict, NoCredentials
 
 Object = dict[str, Any]
 
@@ -314,15 +314,16 @@ class Client:
                 f"the answer to {verb} {target} is not from an API server: {_text(response.data)}"
             )
         if create and response.status == 200:
-            raise Conflict(verb, target, 409, "AlreadyExists", "somebody has created it meanwhile")
+            made = "somebody has created it since the live state was read: apply again"
+            raise Conflict(verb, target, 409, "AlreadyExists", made)
         return document
 
     def _authorization(self) -> dict[str, str]:
         # Asked for on every request: exec plugins and projected tokens renew behind this call.
         try:
             auth = self._configuration.auth_settings().get("BearerToken")
-        except ConfigException as error:
-            raise ClusterUnavailable(
+        except (ConfigException, OSError) as error:
+            raise NoCredentials(
                 f"the credentials for the API server cannot be renewed: {one_line(error)}"
             ) from error
         if not auth:
@@ -330,7 +331,7 @@ class Client:
         value = str(auth["value"]).strip()
         if not (value.isascii() and value.isprintable()):
             # Said without the token, which the HTTP library would quote.
-            raise ClusterUnavailable(
+            raise NoCredentials(
                 "the token for the API server has characters that cannot be sent: write it anew"
             )
         return {"Authorization": value}

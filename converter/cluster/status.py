@@ -31,6 +31,6 @@ def api_error(verb: str, target: str, status: int, document: Mapping[str, Any]) 
         message = message[: MESSAGE_LIMIT - 1] + "\N{HORIZONTAL ELLIPSIS}"
     if status == 401:
         # The server says no more than "Unauthorized", whatever is wrong with the credentials.
-        message = f"{message}: has the token expired? Get a new one, and apply again"
+        message = f"{message}: has the token expired? Get a new one"
     kind = KINDS.get(status, ApiError)
     return kind(verb, target, status, str(document.get("reason") or "Unknown"), message, causes)

@@ -112,7 +112,7 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
     with _PausingAllTheSame(run, intended, live.workloads):
         outcome.extend(unchecked)
         _report(intended, outcome)
-        _insist_on_all(run, intended)
+        accepted = _try_out_all(run, intended) if options.all_or_nothing else None
         write_records(
             run.client,
             namespace,
@@ -122,8 +122,7 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
             repository=options.repository,
             concurrency=options.concurrency,
         )
-        accepted = _try_out(run, intended)
-        _insist_on_all(run, intended)
+        accepted = accepted or _try_out(run, intended)
         changed, unsent = _send(run, intended, accepted)
         wishes = [wish for wish in intended.pauses if not (wish.active and wish.job in unsent)]
         outcome.extend(queue_events(wishes, live.jobs, run.jobs))
@@ -221,14 +220,15 @@ def _workloads_now(run: Run, live: Live) -> Workloads:
         return live.workloads
 
 
-def _insist_on_all(run: Run, intended: Plan) -> None:
-    """With `all_or_nothing`, stop here if anything is held back or refused. Raises Refused.
+def _try_out_all(run: Run, intended: Plan) -> "_Accepted":
+    """The dry runs, none of which may be refused, as nothing may be held back. Raises Refused.
 
     No pause is enforced then either, so those that are not are named.
     """
+    accepted = None if intended.held_back else _try_out(run, intended)
     wrong = {event.target for event in run.outcome.events if event.fate in NOT_AS_IN_GIT}
-    if not run.options.all_or_nothing or not wrong:
-        return
+    if accepted is not None and not wrong:
+        return accepted
     unenforced = {wish.campaign for wish in intended.pauses if _is_unenforced(run, wish)}
     pauses = f"; not paused: {first_few(sorted(unenforced))}" if unenforced else ""
     raise Refused(

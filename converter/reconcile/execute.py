@@ -113,8 +113,8 @@ class Sender:
         except Conflict as error:
             managers = _field_managers(error)
             hand_edit = managers and not any(map(self.queue.is_controller, managers))
-            # What is there though it was to be created has been made by somebody since.
-            if not hand_edit or step.verb is Verb.CREATE:
+            # What is there though it was to be made has been made by somebody since.
+            if not hand_edit or step.verb is not Verb.UPDATE:
                 raise
             # Somebody edited it by hand, which git may overrule.
             return self.client.apply(

@@ -99,7 +99,7 @@ class Outcome:
             "unchanged": self.campaigns(Fate.UNCHANGED) - touched,
             "held back": self.campaigns(Fate.HELD_BACK),
             "refused": self.campaigns(Fate.REFUSED),
-            "paused": self.campaigns(Fate.PAUSED),
+            "paused": self.campaigns(Fate.PAUSED) - self.campaigns(Fate.PAUSE_FAILED),
             "resumed": self.campaigns(Fate.RESUMED),
             "pruned": self.campaigns(Fate.PRUNED),
             "finished": self.campaigns(Fate.FINISHED),

@@ -243,11 +243,13 @@ def _changed_inputs(part: Part, live: Live) -> str:
 def _changed_queue(part: Part, live: Live) -> str:
     """Kueue takes no other queue for a Job that is not suspended, and none for one outside it."""
     job = live.jobs.get(part.job.name)
-    if job is None or job_end(job) is not None or is_suspended(job):
+    if job is None or job_end(job) is not None:
         return ""
     was, now = (label(each, KUEUE_QUEUE_LABEL) for each in (job, part.job.body))
     if was == now:
         return ""
+    if is_suspended(job):
+        return _still_admitted(job, live)
     if was:
         return (
             f"it runs in LocalQueue {was}, and converter.yaml says {now}: set suspend: true and "
@@ -294,7 +296,7 @@ def _still_admitted(job: Object, live: Live) -> str:
     )
     if not reserved:
         return ""
-    return "its window changed while Kueue is starting or stopping it: apply again in a moment"
+    return "its window or queue changed while Kueue starts or stops it: apply again in a moment"
 
 
 def _taken_over(job: Object) -> str:

@@ -79,7 +79,8 @@ def statuses(wanted: Mapping[str, int], live: Live, repository: str) -> list[Sta
     """One status a campaign, by name.
 
     `wanted` gives the number of volumes of each campaign in git: one without a Job and without a
-    record is Missing. A campaign that is on the cluster only is listed as well.
+    record is Missing, and so is such a part of one that was split. A campaign that is on the
+    cluster only is listed as well.
     """
     parts: dict[str, list[Status]] = {}
     for job in in_role(live.jobs.values(), Role.CAMPAIGN, repository):
@@ -87,13 +88,15 @@ def statuses(wanted: Mapping[str, int], live: Live, repository: str) -> list[Sta
         parts.setdefault(label(job, CAMPAIGN_LABEL), []).append(of_job(job, workloads))
     for record, campaign, pipeline in _records_without_job(live, repository):
         parts.setdefault(campaign, []).append(_of_record(campaign, record, pipeline))
-    missing = {
-        campaign: [Status(campaign, Phase.MISSING, total)]
-        for campaign, total in wanted.items()
-        if campaign not in parts
-    }
-    found = {**parts, **missing}
-    return [_together(campaign, found[campaign]) for campaign in sorted(found)]
+    names = live.jobs.keys() | live.configmaps.keys()
+    for campaign, total in wanted.items():
+        there = sum(part.total for part in parts.get(campaign, ()))
+        # A whole campaign with fewer volumes is one whose list has changed in git: it is held back.
+        is_split = names.isdisjoint((campaign, status_configmap(campaign)))
+        if campaign not in parts or (is_split and there < total):
+            absent = Status(campaign, Phase.MISSING, total - there)
+            parts.setdefault(campaign, []).append(absent)
+    return [_together(campaign, parts[campaign]) for campaign in sorted(parts)]
 
 
 def of_job(job: Object, workloads: Sequence[Object]) -> Status:
@@ -133,6 +136,9 @@ def _phase(job: Object, workloads: Sequence[Object], active: int) -> tuple[Phase
     if annotation(job, SUSPEND_ANNOTATION) == "true":
         return Phase.PAUSING, "not yet inactive"
     if is_suspended(job):
+        if reasons := ", ".join(filter(None, map(kueue_deactivation, workloads))):
+            # One that somebody made active again rests all the same: Kueue does not queue it.
+            return Phase.PAUSED, f"Kueue deactivated it ({reasons}): apply again"
         return Phase.WAITING, _why_waiting(workloads)
     return Phase.RUNNING, ""
 
@@ -141,8 +147,6 @@ def _why_waiting(workloads: Sequence[Object]) -> str:
     if not workloads:
         return "Kueue has made no Workload for it"
     for workload in workloads:
-        if reason := kueue_deactivation(workload):
-            return f"Kueue deactivated it ({reason}) and does not queue it again: apply again"
         for condition in (workload.get("status") or {}).get("conditions") or ():
             if condition.get("type") == "QuotaReserved" and condition.get("status") == "False":
                 return " ".join(str(condition.get("message") or "").split())

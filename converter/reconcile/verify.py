@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from converter.cluster.objects import Object, is_suspended, job_end, name
+from converter.cluster.objects import Object, is_being_deleted, is_suspended, job_end, name
 from converter.cluster.resources import JOBS
 from converter.errors import ApiError, ClusterUnavailable
 from converter.reconcile.outcome import Event, Fate
@@ -56,4 +56,7 @@ def verify_pauses(sync: Sync, wishes: Sequence[PauseWish], wait_seconds: float) 
 
 
 def _may_run(job: Object | None) -> bool:
-    return job is not None and job_end(job) is None and not is_suspended(job)
+    """The pods of a Job that is being deleted end with it, and Kueue looks at it no more."""
+    if job is None or job_end(job) is not None or is_being_deleted(job):
+        return False
+    return not is_suspended(job)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from converter.errors import ApiError, ClusterUnavailable
+from converter.errors import ApiError, ClusterUnavailable, NoCredentials
 from converter.reconcile.outcome import NOT_AS_IN_GIT, Fate, Outcome
 from converter.reconcile.status import Phase, Status
 
@@ -60,6 +60,10 @@ def follow(
             refusals = 0
         except ClusterUnavailable as error:
             trouble = str(error)
+            # A plugin may fail once; an answer that is not there says nothing about credentials.
+            refusals += isinstance(error, NoCredentials)
+            if refusals == REFUSALS:
+                raise
         except ApiError as error:
             trouble = str(error)
             refusals = 0 if _may_pass(error) else refusals + 1

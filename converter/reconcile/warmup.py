@@ -12,7 +12,14 @@ wait for a node or an image
 
 from typing import Any, Final
 
-from converter.cluster.objects import Object, annotation, is_suspended, job_end, true_condition
+from converter.cluster.objects import (
+    Object,
+    annotation,
+    is_being_deleted,
+    is_suspended,
+    job_end,
+    true_condition,
+)
 from converter.names import RECIPE_ANNOTATION
 
 _CLAIM: Final = "persistentVolumeClaim"
@@ -25,7 +32,7 @@ def is_outdated(rendered: Object, present: Object) -> bool:
     that fills another directory than the one that pods wait for is left alone only while its pod
     runs. A pod that has not started has nothing to lose, and may never start.
     """
-    if "deletionTimestamp" in present["metadata"] or _has_failed(present):
+    if is_being_deleted(present) or _has_failed(present):
         return True
     return _target(rendered) != _target(present) and not _is_running(present)
 

@@ -258,14 +258,15 @@ def apply_and_kill_the_api_server(team: Team, proxy: Proxy, *, comes_back: bool)
     return Done(process.returncode, stdout, stderr)
 
 
-def test_an_apply_outlives_an_api_server_that_is_started_anew(
+def test_an_api_server_that_is_started_anew_leaves_nothing_that_cannot_be_finished(
     frail_team: Team, proxy: Proxy
 ) -> None:
     names = new_ones(frail_team)
     done = apply_and_kill_the_api_server(frail_team, proxy, comes_back=True)
     assert done.code in (0, 1, 3), done.text
     if done.code:
-        # One that has just started knows no roles yet, and refuses what it is going to allow.
+        # One that has just started knows no roles yet. What lost its connection is tried again, but
+        # what comes first to the new one is refused.
         assert "apply again" in done.stderr or "is forbidden" in done.stderr, done.text
     check(frail_team, names)
 

@@ -110,6 +110,29 @@ def test_a_job_that_is_being_deleted_is_not_called_unchanged(team: Team) -> None
     assert "may have finished" in done.stderr
 
 
+def test_a_job_that_somebody_deletes_while_apply_runs_is_not_made_again(team: Team) -> None:
+    team.write_pipeline(script=SLOW)
+    team.write_campaign("one")
+    team.apply()
+    eventually(lambda: team.admitted("one"), "the admission")
+    team.write_campaign("one", suspend=True)
+
+    def delete(call: Call) -> Fault | None:
+        if call.method == "PATCH" and "/jobs/one" in call.path and "dryRun" not in call.path:
+            team.kubectl("delete", "job", "one", "--ignore-not-found")
+        return None
+
+    with proxied(team.kubeconfig, team.repo.parent) as proxy:
+        proxy.reset(delete)
+        done = team.run("apply", ".", kubeconfig=proxy.kubeconfig)
+    assert done.code == 1, done.text
+    assert "refused: Job/one" in done.stderr
+    assert team.get("job", "one") is None
+    team.write_campaign("one")
+    assert "may have finished" in team.apply(code=3).stderr
+    assert team.get("job", "one") is None
+
+
 def test_what_somebody_creates_while_apply_runs_is_not_taken_over(team: Team) -> None:
     team.write_pipeline(script=SLOW)
     team.write_campaign("one")

@@ -181,6 +181,23 @@ def test_a_pause_later_than_the_admission_is_no_conflict(team: Team) -> None:
             eventually(lambda: team.admitted("one"), "the admission")
 
 
+def test_pauses_are_sent_before_resumes(team: Team) -> None:
+    team.write_pipeline(script=SLOW)
+    for name in ("a-resumes", "z-pauses"):
+        team.write_campaign(name)
+    team.apply()
+    eventually(lambda: team.admitted("a-resumes") and team.admitted("z-pauses"), "admissions")
+    team.write_campaign("a-resumes", suspend=True)
+    team.apply()
+    mark = team.cluster.audit_mark()
+    team.write_campaign("a-resumes")
+    team.write_campaign("z-pauses", suspend=True)
+    team.apply()
+    team.cluster.audit_mark()
+    sent = team.requests(mark, resource="workloads", verbs=("patch",))
+    assert [each.body["spec"]["active"] for each in sent] == [False, True]
+
+
 def test_a_held_workload_is_not_made_active(team: Team) -> None:
     team.write_pipeline(script=SLOW)
     team.write_campaign("one")

@@ -26,6 +26,27 @@ def patch_record(team: Team, name: str, data: dict[str, str | None]) -> None:
     team.kubectl("patch", "configmap", record, "--type=merge", f"--patch={patch}")
 
 
+def test_an_end_is_recorded_before_anything_else_is_written(team: Team) -> None:
+    team.write_pipeline(script='[ "$VOLUME_ID" != bad ] || exit 13')
+    team.write_campaign("short", ["good", "bad"])
+    team.apply()
+    eventually(lambda: team.ended("short"), "the campaign's end")
+    team.write_campaign("new")
+    mark = team.cluster.audit_mark()
+    team.apply()
+    team.cluster.audit_mark()
+    written = [
+        each.name
+        for each in team.requests(mark)
+        if each.is_write and not each.dry_run and each.resource != "leases"
+    ]
+    assert written[0] == "campaign-short-status"
+    assert set(written[1:]) == {"new", "campaign-new"}
+    record = team.get("configmap", "campaign-short-status")
+    assert record is not None
+    assert (record["data"]["phase"], record["data"]["failedVolumes"]) == ("PartlyFailed", "bad\n")
+
+
 def test_a_record_counts_for_its_own_job_only(team: Team) -> None:
     record = finished(team)
     assert "1 finished" in team.apply().stdout
@@ -44,8 +65,13 @@ def test_a_live_job_outranks_a_record(team: Team) -> None:
     team.apply()
     eventually(lambda: team.admitted("runs"), "the admission")
     metadata = record["metadata"]
+    volumes = team.get("configmap", "campaign-runs")
+    assert volumes is not None
+    digest = volumes["metadata"]["annotations"]["gitops-campaigns.io/volumes-sha256"]
+    uid = team.job("runs")["metadata"]["uid"]
     forged = {
-        **{key: record[key] for key in ("apiVersion", "kind", "data")},
+        **{key: record[key] for key in ("apiVersion", "kind")},
+        "data": {**record["data"], "jobUid": uid, "volumesSha256": digest},
         "metadata": {
             "name": "campaign-runs-status",
             "namespace": team.namespace,

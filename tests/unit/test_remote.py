@@ -81,7 +81,7 @@ def test_who_clones_it_is_no_part_of_the_name(url: str) -> None:
         "/srv/batch.git",
         "../batch",
         "batch",
-        "C:/work/batch",
+        "C:/src/batch",
         "C:\\work\\batch",
         "https://host/",
         "https://host/.git",

@@ -21,7 +21,7 @@ class Site:
     api: ApiServer
 
     def arguments(self, *options: str) -> list[str | Path]:
-        fixed = ("--kubeconfig", self.kubeconfig, "--pause-wait", "0", "--concurrency", "1")
+        fixed = ("--kubeconfig", self.kubeconfig, "--pause-wait", "1", "--concurrency", "1")
         return ["apply", self.repo, *fixed, *options]
 
     def apply(self, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -57,7 +57,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     with serve(namespace) as api:
         kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", api.url)
         made = Site(write_repository(tmp_path / "repo"), kubeconfig, namespace, api)
-        run("apply", made.repo, "--kubeconfig", kubeconfig, "--pause-wait", "0")
+        run("apply", made.repo, "--kubeconfig", kubeconfig, "--pause-wait", "1")
         ended(namespace.job("letters"))
         api.requests.clear()
         yield made

@@ -261,9 +261,8 @@ def test_an_object_that_somebody_created_meanwhile_is_not_taken_over(
 ) -> None:
     created_meanwhile(namespace, name)
     outcome = applying(api, ACTIVE)
-    assert (f"ConfigMap/{name}", "AlreadyExists: somebody has created it meanwhile") in details(
-        outcome, Fate.REFUSED
-    )
+    refused = dict(details(outcome, Fate.REFUSED))
+    assert "AlreadyExists: somebody has created it" in refused[f"ConfigMap/{name}"]
     assert namespace.objects["configmaps"][name]["data"] == {"pipeline.yaml": "theirs"}
     assert "scan" not in namespace.objects["jobs"]
 
@@ -280,6 +279,18 @@ def test_all_or_nothing_sends_nothing_when_a_campaign_is_held_back(
     namespace.objects["jobs"].pop("other")
     assert applying(api, manifests, all_or_nothing=True).exit_code == 0
     assert "new" in namespace.objects["jobs"]
+
+
+def test_all_or_nothing_records_nothing_either(namespace: Namespace, api: ApiServer) -> None:
+    namespace.add(applied(pipeline()), ended(job()), stamped_volumes(volumes(), "uid-scan"))
+    namespace.refuses = refuse("PATCH", "/jobs/other")
+    manifests = [*ACTIVE, *campaign("other")]
+    with pytest.raises(Refused):
+        applying(api, manifests, all_or_nothing=True)
+    assert namespace.written == []
+    namespace.refuses = lambda request: None
+    applying(api, manifests, all_or_nothing=True)
+    assert "campaign-scan-status" in namespace.objects["configmaps"]
 
 
 def test_all_or_nothing_sends_nothing_when_a_dry_run_is_refused(

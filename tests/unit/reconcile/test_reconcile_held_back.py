@@ -13,6 +13,7 @@ from unit.reconcile.live_objects import (
     job,
     managed,
     pipeline,
+    queued,
     running,
     state,
     volumes,
@@ -181,12 +182,8 @@ def test_the_window_may_not_change_while_a_suspended_job_has_its_quota() -> None
     stopping = evicted(job())
     wl = workload(stopping, active=False, QuotaReserved="QuotaReserved")
     live = state(*live_campaign(stopping), workloads=(wl,))
-    assert "while Kueue is starting or stopping it" in reason(
-        campaign(window=1, suspended=True), live
-    )
-    assert "while Kueue is starting or stopping it" in reason(
-        with_minimum(campaign(suspended=True)), live
-    )
+    assert "while Kueue starts or stops it" in reason(campaign(window=1, suspended=True), live)
+    assert "while Kueue starts or stops it" in reason(with_minimum(campaign(suspended=True)), live)
     assert planned(campaign(suspended=True), live).held_back == ()
 
 
@@ -283,6 +280,7 @@ def queued_in(live_job: Object, queue: str) -> Object:
         (queued_in(running(job()), ""), False, "somebody started its Job without Kueue"),
         (queued_in(running(job()), ""), True, ""),
         (queued_in(evicted(job()), "old"), False, ""),
+        (queued_in(queued(job()), "old"), False, ""),
         (queued_in(ended(job()), "old"), False, ""),
         (running(job()), False, ""),
     ],
@@ -291,7 +289,8 @@ def queued_in(live_job: Object, queue: str) -> Object:
         "it runs and is to be paused",
         "it runs outside the queue",
         "it runs outside the queue and is to be paused",
-        "it is suspended",
+        "it is paused",
+        "it waits",
         "it has ended",
         "the same queue",
     ],
@@ -302,6 +301,13 @@ def test_another_queue(live_job: Object, suspended: bool, said: str) -> None:
     assert all(said in held.reason for held in intended.held_back)
     if suspended:
         assert intended.pauses == (PauseWish("scan", "scan", active=False),)
+
+
+def test_the_queue_may_not_change_while_a_suspended_job_has_its_quota() -> None:
+    starting = queued_in(queued(job()), "old")
+    wl = workload(starting, QuotaReserved="QuotaReserved")
+    live = state(*live_campaign(starting), workloads=(wl,))
+    assert "while Kueue starts or stops it" in reason(campaign(), live)
 
 
 def deleted(live_job: Object) -> Object:

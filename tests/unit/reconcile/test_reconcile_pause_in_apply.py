@@ -196,6 +196,7 @@ def test_a_pause_that_kueue_does_not_carry_out_does_not_hold(
         assert all("Kueue has not suspended the Job" in detail for _, detail in failed)
         assert outcome.exit_code == int(not stops)
         assert outcome.count(Fate.PAUSED) == (not again)
+        assert f"{int(stops and not again)} paused" in outcome.summary()
 
 
 def test_a_job_that_ends_while_it_is_paused_is_no_failed_pause(
@@ -210,6 +211,17 @@ def test_a_job_that_ends_while_it_is_paused_is_no_failed_pause(
 
     namespace.refuses = finish
     assert applying(api, PAUSED).exit_code == 0
+
+
+def test_the_pods_of_a_job_that_is_being_deleted_end_with_it(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    with_running(namespace)
+    namespace.stops = False
+    namespace.job()["metadata"]["deletionTimestamp"] = "2026-01-03T00:00:00Z"
+    outcome = applying(api, PAUSED)
+    assert outcome.count(Fate.PAUSE_FAILED) == 0
+    assert outcome.exit_code == 3
 
 
 def test_where_it_cannot_be_seen_whether_a_pause_holds_that_is_said(

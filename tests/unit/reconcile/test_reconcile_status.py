@@ -64,9 +64,8 @@ def with_pods(live: Object, active: int, terminating: int = 0) -> Object:
         (
             evicted(job()),
             [not_requeued(evicted(job()), "DeactivatedDueToAdmissionCheck")],
-            Phase.WAITING,
-            "Kueue deactivated it (DeactivatedDueToAdmissionCheck) and does not queue it again: "
-            "apply again",
+            Phase.PAUSED,
+            "Kueue deactivated it (DeactivatedDueToAdmissionCheck): apply again",
         ),
         (
             evicted(job()),
@@ -153,6 +152,20 @@ def test_the_parts_of_a_campaign_are_one_row(one: object, other: object, phase: 
     live = state(one(job("scan-part1", campaign="scan")), other(job("scan-part2", campaign="scan")))
     (status,) = statuses({"scan": 6}, live, REPOSITORY)
     assert (status.name, status.phase, status.total) == ("scan", phase, 6)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_campaign_of_which_a_part_is_gone_has_not_finished(recorded: bool) -> None:
+    one = ended(job("scan-part1", campaign="scan"))
+    (record,) = records_to_write(state(one), REPOSITORY)
+    live = state(applied(record) if recorded else one)
+    (status,) = statuses({"scan": 6}, live, REPOSITORY)
+    assert (status.phase, status.done, status.total) == (Phase.MISSING, 3, 6)
+
+
+def test_a_list_that_has_grown_in_git_leaves_the_campaign_what_it_is() -> None:
+    (status,) = statuses({"scan": 6}, state(ended(job())), REPOSITORY)
+    assert (status.phase, status.total) == (Phase.FINISHED, 3)
 
 
 def test_a_campaign_is_as_old_as_its_oldest_part_whose_age_is_known() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from converter.errors import ApiError, ClusterUnavailable, Forbidden
+from converter.errors import ApiError, ClusterUnavailable, Forbidden, NoCredentials
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.status import Phase, Status
 from converter.reconcile.waiting import (
@@ -104,6 +104,15 @@ def test_an_api_server_that_keeps_refusing_ends_it(fault: ApiError) -> None:
     with pytest.raises(ClusterUnavailable, match="the campaigns go on in the cluster"):
         world.follow()
     assert len(world.shown) == REFUSALS
+
+
+def test_credentials_that_cannot_be_renewed_end_it() -> None:
+    world = World([RUNNING, NoCredentials("the plugin is gone")])
+    with pytest.raises(NoCredentials):
+        world.follow()
+    assert len(world.shown) == REFUSALS
+    once = World([RUNNING, NoCredentials("the plugin failed"), ENDED])
+    assert once.follow() == Followed((ENDED,))
 
 
 def test_an_expired_token_is_named() -> None:
