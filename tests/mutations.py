@@ -2,10 +2,10 @@
 
     .venv/bin/python tests/mutations.py [NAME ...]
 
-Each mutation is a change of the source, with the tests that have to fail with it and to pass without
-it: those of its rule in docs/guarantees.md. Ends with code 1 when one of them passes all the same.
-Takes about a quarter of an hour in all, so it is no part of `make test`. The checkout must be clean,
-and is again at the end.
+Each mutation is a change of the source, with the tests that have to fail with it, and to pass
+without it: those of its rule in docs/guarantees.md. Ends with code 1 when one of them passes all
+the same. Takes about a quarter of an hour, so it is no part of `make test`. The checkout must be
+clean, and is again at the end.
 """
 
 from __future__ import annotations
