@@ -209,7 +209,7 @@ def _sync(run: Run, wishes: Sequence[PauseWish], workloads: Workloads) -> None:
     )
     sync_pause(sync, wishes, workloads, run.options.pause_wait)
     pauses = [wish for wish in wishes if not wish.active]
-    verify_pauses(sync, pauses, run.options.pause_wait)
+    verify_pauses(sync, pauses, workloads, run.options.pause_wait)
 
 
 def _workloads_now(run: Run, live: Live) -> Workloads:

@@ -23,8 +23,8 @@ class Claims:
     """The volumes of unfinished campaigns, by pipeline and id.
 
     Read from the live ConfigMaps, and only of a pipeline that is asked for: most applies start
-    nothing. `rendered` are the ConfigMaps of volumes in git by name, which stand in for one that
-    was not sent because the apply before this one was killed.
+    nothing. `rendered` are the ConfigMaps of volumes in git by name: a live one may have been
+    edited, or not have been sent because the apply before this one was killed.
     """
 
     live: Live
@@ -50,9 +50,9 @@ class Claims:
         others = ", ".join(sorted(set(shared.values())))
         are = "are" if len(shared) > 1 else "is"
         return (
-            f"{first_few(shared)} {are} being worked on with pipeline {pipeline} by campaign "
-            f"{others}, and both would write to the same place: apply again when that has ended, "
-            f"or take {'them' if len(shared) > 1 else 'it'} out of this file"
+            f"{first_few(shared)} {are} in campaign {others} of pipeline {pipeline} too, which has "
+            "not ended, and both would write to the same place: apply again when it has, or take "
+            f"{'them' if len(shared) > 1 else 'it'} out of this file"
         )
 
     def _of_pipeline(self, pipeline: str) -> _Owners:
@@ -65,11 +65,10 @@ class Claims:
             if label(job, PIPELINE_LABEL) != pipeline or job_end(job) is not None:
                 continue
             named = campaign_configmap(name(job))
-            volumes = self.live.configmaps.get(named)
-            if volumes is None and named in self.rendered:
-                volumes = self.rendered[named].body
-            for each in _ids(volumes or {}):
-                yield each, label(job, CAMPAIGN_LABEL)
+            rendered = self.rendered[named].body if named in self.rendered else {}
+            for volumes in (rendered, self.live.configmaps.get(named, {})):
+                for each in _ids(volumes):
+                    yield each, label(job, CAMPAIGN_LABEL)
 
 
 def _ids(volumes: Object) -> Iterator[str]:

@@ -51,9 +51,9 @@ class Decision:
 
 
 def decide(
-    wish: PauseWish, job: Object | None, workloads: Sequence[Object], *, reactivate: bool
+    wish: PauseWish, job: Object | None, found: Sequence[Object], *, reactivate: bool
 ) -> Decision:
-    """Compare what git wants with the Job's Workloads. Pure.
+    """Compare what git wants with the Job's Workloads, those on their way out left aside. Pure.
 
     An ended Job has nothing to pause. A suspended Job without the queue label is not in the queue
     and cannot start, so it is paused as it stands; one that is being deleted starts nothing either,
@@ -64,12 +64,15 @@ def decide(
     """
     if job is None or job_end(job) is not None:
         return Decision(Move.NOTHING)
+    workloads = [workload for workload in found if not is_being_deleted(workload)]
     differing = [w for w in workloads if is_active(w) is not wish.active and not _ended(w)]
     if wish.active:
-        for workload in differing:
-            if instance := annotation(workload, HOLD_ANNOTATION):
+        reasons = {name(w): why for w in workloads if (why := kueue_deactivation(w))}
+        for workload in workloads:
+            wanted = workload in differing or name(workload) in reasons
+            if wanted and (instance := hold_of(workload)):
                 return Decision(Move.KEEP, reason=f"stays inactive: hold {instance} is in force")
-        if reasons := {name(w): why for w in workloads if (why := kueue_deactivation(w))}:
+        if reasons:
             why = ", ".join(sorted(set(reasons.values())))
             if reactivate:
                 return Decision(Move.RENEW, tuple(reasons), why)
@@ -84,6 +87,24 @@ def decide(
     if not differing:
         return Decision(Move.NOTHING)
     return Decision(Move.PATCH, tuple(map(name, differing)))
+
+
+def holds(job: Object | None, found: Sequence[Object]) -> bool:
+    """Whether a Job is paused and stays so: suspended, and none of its Workloads may be admitted.
+
+    Kueue makes a new Workload, which is active, for one that is on its way out. A Job that has
+    ended, or is being deleted, starts nothing any more.
+    """
+    if job is None or job_end(job) is not None or is_being_deleted(job) or is_outside_queue(job):
+        return True
+    workloads = [each for each in found if not is_being_deleted(each) and not _ended(each)]
+    return is_suspended(job) and bool(workloads) and not any(map(is_active, workloads))
+
+
+def hold_of(workload: Object) -> str:
+    """The hold that is on a Workload, on one line; empty without one."""
+    instance = annotation(workload, HOLD_ANNOTATION)
+    return " ".join("".join(c if c.isprintable() else " " for c in instance).split())
 
 
 def is_outside_queue(job: Object | None) -> bool:

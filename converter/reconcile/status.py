@@ -9,6 +9,7 @@ from converter.cluster.objects import (
     annotation,
     index_ranges,
     is_active,
+    is_being_deleted,
     is_suspended,
     label,
     name,
@@ -18,7 +19,6 @@ from converter.cluster.objects import (
 from converter.manifest import Role
 from converter.names import (
     CAMPAIGN_LABEL,
-    HOLD_ANNOTATION,
     KUEUE_PRIORITY_LABEL,
     KUEUE_QUEUE_LABEL,
     PIPELINE_LABEL,
@@ -26,7 +26,7 @@ from converter.names import (
     status_configmap,
 )
 from converter.reconcile.live import Live, in_role
-from converter.reconcile.pause import kueue_deactivation
+from converter.reconcile.pause import hold_of, kueue_deactivation
 from converter.reconcile.record import Record, record_of
 
 
@@ -99,8 +99,12 @@ def statuses(wanted: Mapping[str, int], live: Live, repository: str) -> list[Sta
     return [_together(campaign, parts[campaign]) for campaign in sorted(parts)]
 
 
-def of_job(job: Object, workloads: Sequence[Object]) -> Status:
-    """The status of one Job and the Workloads that Kueue made for it."""
+def of_job(job: Object, found: Sequence[Object]) -> Status:
+    """The status of one Job and the Workloads that Kueue made for it.
+
+    One that is on its way out says nothing any more: Kueue makes another.
+    """
+    workloads = [workload for workload in found if not is_being_deleted(workload)]
     state = job.get("status") or {}
     # Kubernetes does not count a pod as active while it ends, but it still has its GPU.
     active = int(state.get("active") or 0) + int(state.get("terminating") or 0)
@@ -129,7 +133,7 @@ def _phase(job: Object, workloads: Sequence[Object], active: int) -> tuple[Phase
         if active or not is_suspended(job):
             return Phase.PAUSING, f"{active} pods still running"
         for workload in inactive:
-            if instance := annotation(workload, HOLD_ANNOTATION):
+            if instance := hold_of(workload):
                 return Phase.HELD, f"hold {instance}"
         reasons = ", ".join(filter(None, map(kueue_deactivation, inactive)))
         return Phase.PAUSED, f"Kueue deactivated it ({reasons})" if reasons else ""
@@ -185,7 +189,9 @@ def _together(campaign: str, parts: Sequence[Status]) -> Status:
     if len(parts) == 1:
         return parts[0]
     order = list(Phase)
-    phase = min((part.phase for part in parts), key=order.index)
+    # It rests when all of its parts do.
+    going_on = [part.phase for part in parts if not part.phase.rests]
+    phase = min(going_on or [part.phase for part in parts], key=order.index)
     if all(part.phase.is_end for part in parts) and len({part.phase for part in parts}) > 1:
         phase = Phase.PARTLY_FAILED
     return Status(

@@ -43,8 +43,8 @@ def sync_pause(
     A paused Job that should have a Workload and has none is looked for again until `wait_seconds`
     have passed, since an admission may be on its way; none by then is a pause that does not hold.
     """
-    waiting = _settle(sync, [wish for wish in wishes if not wish.active], workloads)
-    _settle(sync, [wish for wish in wishes if wish.active], workloads)
+    waiting = settle(sync, [wish for wish in wishes if not wish.active], workloads)
+    settle(sync, [wish for wish in wishes if wish.active], workloads)
     waiting, trouble = _poll(sync, waiting, wait_seconds)
     detail = (
         f"it has no Workload after {wait_seconds:g} s, so the pause is not enforced: see "
@@ -71,7 +71,7 @@ class _Task:
         return decide(self.wish, self.job, self.workloads, reactivate=sync.reactivate)
 
 
-def _settle(sync: Sync, wishes: Sequence[PauseWish], workloads: Workloads) -> list[PauseWish]:
+def settle(sync: Sync, wishes: Sequence[PauseWish], workloads: Workloads) -> list[PauseWish]:
     """Patch what can be; the pauses that have to wait for a Workload are returned."""
     tasks = [_task(sync, wish, workloads) for wish in wishes]
     moves = [(task, task.decide(sync).move) for task in tasks]
@@ -121,7 +121,8 @@ def _attempt(task: _Task, workload: Object, send: Callable[[Object], str]) -> Ev
     except Conflict:
         return None
     except NotFound:
-        return _event(_failed(task), task, f"{named} went away meanwhile: apply again")
+        # Kueue makes another, under the same name too.
+        return None
     except ApiError as error:
         return _event(_failed(task), task, f"{named}: {error.reason}: {error.message}")
     except ClusterUnavailable as error:
@@ -164,9 +165,8 @@ def _version(workload: Object) -> str:
 
 
 def _read_anew(sync: Sync, task: _Task) -> _Task:
-    names = map(name, task.workloads)
-    now = tuple(sync.client.get(WORKLOADS, sync.namespace, each) for each in names)
-    return _Task(task.wish, task.job, now)
+    of = uid(task.job) if task.job is not None else ""
+    return _Task(task.wish, task.job, read_workloads(sync.client, sync.namespace).get(of, ()))
 
 
 def _failed(task: _Task) -> Fate:
@@ -190,7 +190,7 @@ def _poll(sync: Sync, waiting: list[PauseWish], wait_seconds: float) -> tuple[li
             trouble = str(error)
             continue
         trouble = ""
-        waiting = _settle(sync, waiting, workloads)
+        waiting = settle(sync, waiting, workloads)
     return waiting, trouble
 
 

@@ -16,7 +16,7 @@ def test_a_volume_that_is_being_worked_on_is_not_started_again(team: Team) -> No
     mark = team.cluster.audit_mark()
     done = team.apply(code=3)
     assert "campaign again" in done.stderr
-    assert "v2 is being worked on with pipeline work by campaign first" in done.stderr
+    assert "v2 is in campaign first of pipeline work too" in done.stderr
     assert team.get("job", "elsewhere") is not None
     assert team.get("configmap", "campaign-again") is None
     assert team.pods_created(mark, "again") == []

@@ -42,8 +42,8 @@ def test_of_two_new_campaigns_the_later_waits() -> None:
     manifests = [*sharing("a", "v1", "v2"), *sharing("b", "v2", "v3"), *sharing("c", "v3")]
     intended = planned(manifests, state())
     assert held(intended) == {
-        "b": "v2 is being worked on with pipeline ocr by campaign a, and both would write to the "
-        "same place: apply again when that has ended, or take it out of this file"
+        "b": "v2 is in campaign a of pipeline ocr too, which has not ended, and both would write "
+        "to the same place: apply again when it has, or take it out of this file"
     }
     # A campaign that is held back has no claim.
     assert [unit.name for unit in intended.campaigns] == ["a", "c"]
@@ -55,7 +55,7 @@ def test_a_new_campaign_waits_for_one_that_is_unfinished(suspended: bool) -> Non
     a = sharing("a", "v1", "v2", "v4")
     intended = planned([*a, *z], state(*live(z, running(z[1]))))
     assert list(held(intended)) == ["a"]
-    assert held(intended)["a"].startswith("v1, v2 are being worked on with pipeline ocr by")
+    assert held(intended)["a"].startswith("v1, v2 are in campaign z of pipeline ocr too")
     assert [unit.name for unit in intended.campaigns] == ["z"]
 
 
@@ -109,6 +109,14 @@ def test_parts_of_one_campaign_and_jobs_of_others_do_not_conflict() -> None:
     theirs = sharing("b", "v1")
     stranger = foreign(running(theirs[1]), "example.org/other")
     assert held(planned(parts, state(stranger, foreign(live(theirs, stranger)[1])))) == {}
+
+
+def test_a_claim_is_not_lost_with_an_edit_of_the_live_volumes() -> None:
+    z = sharing("z", "v1")
+    live_job, configmap = live(z, running(z[1]))
+    configmap["data"]["volumes.txt"] = ""
+    intended = planned([*sharing("a", "v1"), *z], state(live_job, configmap))
+    assert "campaign z" in held(intended)["a"]
 
 
 def test_volumes_that_somebody_made_unreadable_stop_nobody() -> None:

@@ -14,8 +14,9 @@ from unit.reconcile.live_objects import (
     workload,
 )
 
+from converter.names import HOLD_ANNOTATION
 from converter.queues.kueue import Kueue
-from converter.reconcile.pause import Decision, Move, decide, kueue_deactivation
+from converter.reconcile.pause import Decision, Move, decide, holds, kueue_deactivation
 from converter.reconcile.plan import PauseWish
 
 PAUSE = PauseWish("scan", "scan", active=False)
@@ -99,6 +100,51 @@ def test_decide(
     wish: PauseWish, live: Object | None, workloads: list[Object], decision: Decision
 ) -> None:
     assert decide(wish, live, workloads, reactivate=True) == decision
+
+
+def dying(present: Object) -> Object:
+    stamp = {"deletionTimestamp": "2026-01-03T00:00:00Z"}
+    return {**present, "metadata": {**present["metadata"], **stamp}}
+
+
+@pytest.mark.parametrize(
+    ("wish", "workloads", "move"),
+    [
+        (PAUSE, [dying(workload(RUNS))], Move.WAIT),
+        (PAUSE, [dying(workload(RUNS)), workload(RUNS, name="new")], Move.PATCH),
+        (RESUME, [dying(deactivated(RUNS))], Move.NOTHING),
+    ],
+)
+def test_a_workload_on_its_way_out_is_left_aside(
+    wish: PauseWish, workloads: list[Object], move: Move
+) -> None:
+    """Kueue makes another, which is active."""
+    assert decide(wish, RUNS, workloads, reactivate=True).move is move
+
+
+def test_what_kueue_deactivated_is_not_made_anew_under_a_hold() -> None:
+    on_hold = stranded(RUNS)
+    on_hold["metadata"]["annotations"] = {HOLD_ANNOTATION: "7"}
+    assert decide(RESUME, evicted(job()), [on_hold], reactivate=True).move is Move.KEEP
+
+
+@pytest.mark.parametrize(
+    ("live", "workloads", "expected"),
+    [
+        (None, [], True),
+        (ended(job()), [], True),
+        (dying(RUNS), [], True),
+        (OUTSIDE, [], True),
+        (RUNS, [workload(RUNS, active=False)], False),
+        (evicted(job()), [workload(RUNS, active=False)], True),
+        (evicted(job()), [workload(RUNS)], False),
+        (evicted(job()), [], False),
+        (evicted(job()), [dying(workload(RUNS, active=False))], False),
+        (evicted(job()), [workload(RUNS, active=False), workload(RUNS, name="new")], False),
+    ],
+)
+def test_when_a_pause_holds(live: Object | None, workloads: list[Object], expected: bool) -> None:
+    assert holds(live, workloads) is expected
 
 
 def test_every_workload_of_a_job_is_paused() -> None:

@@ -199,6 +199,25 @@ def test_a_pause_that_kueue_does_not_carry_out_does_not_hold(
         assert f"{int(stops and not again)} paused" in outcome.summary()
 
 
+def test_a_workload_that_kueue_makes_anew_is_paused_too(
+    namespace: Namespace, api: ApiServer
+) -> None:
+    """As where it was just starting the Job whose number of pods this apply changes."""
+    live = with_running(namespace)
+    again = [workload(live), workload(live)]
+
+    def make_anew(request: Request) -> Answer | None:
+        paused = ("PATCH", "workloads/job-scan") in namespace.written
+        if request.method == "GET" and request.path.endswith("/jobs") and paused and again:
+            namespace.add(again.pop())
+        return None
+
+    namespace.refuses = make_anew
+    assert applying(api, PAUSED, pause_wait=5.0).exit_code == 0
+    assert again == []
+    assert namespace.objects["workloads"]["job-scan"]["spec"]["active"] is False
+
+
 def test_a_job_that_ends_while_it_is_paused_is_no_failed_pause(
     namespace: Namespace, api: ApiServer
 ) -> None:

@@ -18,6 +18,7 @@ from unit.reconcile.live_objects import (
     workload,
 )
 
+from converter.names import HOLD_ANNOTATION
 from converter.queues.kueue import Kueue
 from converter.reconcile.record import records_to_write
 from converter.reconcile.status import Phase, Status, of_job, statuses
@@ -161,6 +162,28 @@ def test_a_campaign_of_which_a_part_is_gone_has_not_finished(recorded: bool) -> 
     live = state(applied(record) if recorded else one)
     (status,) = statuses({"scan": 6}, live, REPOSITORY)
     assert (status.phase, status.done, status.total) == (Phase.MISSING, 3, 6)
+
+
+def test_a_campaign_rests_when_all_of_its_parts_do() -> None:
+    one, other = (job(f"scan-part{number}", campaign="scan") for number in (1, 2))
+    on_hold, waits = evicted(one), queued(other)
+    live = state(on_hold, waits, workloads=(held(on_hold), workload(waits)))
+    (status,) = statuses({"scan": 6}, live, REPOSITORY)
+    assert status.phase is Phase.WAITING
+
+
+def test_a_workload_on_its_way_out_says_nothing_any_more() -> None:
+    waits = queued(job())
+    dying = workload(waits, active=False, Evicted="DeactivatedDueToAdmissionCheck")
+    dying["metadata"]["deletionTimestamp"] = "2026-01-03T00:00:00Z"
+    assert of_job(waits, [dying]).phase is Phase.WAITING
+
+
+def test_a_hold_is_on_one_line() -> None:
+    on_hold = evicted(PAUSED)
+    wl = held(on_hold)
+    wl["metadata"]["annotations"][HOLD_ANNOTATION] = "x\n::error::gotcha"
+    assert of_job(on_hold, [wl]).detail == "hold x ::error::gotcha"
 
 
 def test_a_list_that_has_grown_in_git_leaves_the_campaign_what_it_is() -> None:
