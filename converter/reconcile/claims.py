@@ -61,7 +61,10 @@ class Claims:
         return self._owners[pipeline]
 
     def _read(self, pipeline: str) -> Iterator[tuple[str, str]]:
-        for job in in_role(self.live.jobs.values(), Role.CAMPAIGN, self.repository):
+        """The later of two claims counts: one whose volumes have been sent, if there is one."""
+        sent = self.live.configmaps
+        jobs = in_role(self.live.jobs.values(), Role.CAMPAIGN, self.repository)
+        for job in sorted(jobs, key=lambda each: campaign_configmap(name(each)) in sent):
             if label(job, PIPELINE_LABEL) != pipeline or job_end(job) is not None:
                 continue
             named = campaign_configmap(name(job))

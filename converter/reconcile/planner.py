@@ -140,7 +140,12 @@ class _Planner:
             return f"its pipeline {pipeline} is held back"
         if reason := self.objections.get(campaign, ""):
             return reason
-        new = [part.volumes for part in unfinished if part.job.name not in self.live.jobs]
+        # The volumes of a Job that is there are its own, once its ConfigMap says so.
+        new = [
+            part.volumes
+            for part in unfinished
+            if part.job.name not in self.live.jobs or part.volumes.name not in self.live.configmaps
+        ]
         return self.claims.objection(campaign, new)
 
     def _unfinished(self, parts: Sequence[rules.Part]) -> list[rules.Part]:

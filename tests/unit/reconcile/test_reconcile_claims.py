@@ -71,6 +71,14 @@ def test_the_volumes_that_were_not_sent_before_a_kill_count_too() -> None:
     assert list(held(intended)) == ["a"]
 
 
+def test_a_campaign_killed_before_its_volumes_were_sent_waits_for_one_that_came_after() -> None:
+    old, new = sharing("old", "v1"), sharing("new", "v1")
+    new_live = live(new, running(new[1]))
+    for objects in ((running(old[1]), *new_live), (*new_live, running(old[1]))):
+        intended = planned([*old, *new], state(*objects))
+        assert "campaign new" in held(intended)["old"]
+
+
 def test_what_has_ended_may_run_again_under_another_name() -> None:
     done = sharing("done", "v1", "v2")
     objects = live(done, ended(done[1], "Failed", completed="0"))
