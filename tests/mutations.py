@@ -122,8 +122,8 @@ MUTATIONS = (
     Mutation(
         "hold-is-overridden",
         "converter/reconcile/pause.py",
-        "if instance := annotation(workload, HOLD_ANNOTATION):",
-        'if instance := "":',
+        "if wanted and (instance := hold_of(workload)):",
+        'if wanted and (instance := ""):',
         (
             "test_a_held_workload_stays_held_and_that_is_said",
             "test_a_held_workload_is_not_made_active",
@@ -131,9 +131,9 @@ MUTATIONS = (
     ),
     Mutation(
         "pause-is-believed",
-        "converter/reconcile/verify.py",
-        "    return not is_suspended(job)\n",
-        "    return False\n",
+        "converter/reconcile/pause.py",
+        "return is_suspended(job) and bool(workloads) and not any(map(is_active, workloads))",
+        "return True",
         (
             "test_a_pause_that_kueue_does_not_carry_out_does_not_hold",
             "test_a_pause_that_kueue_does_not_carry_out_is_an_error",
@@ -250,8 +250,8 @@ MUTATIONS = (
     Mutation(
         "all-or-something",
         "converter/reconcile/apply.py",
-        "if not run.options.all_or_nothing or not wrong:",
-        "if True:",
+        "if options.all_or_nothing else None",
+        "if False else None",
         (
             "test_all_or_nothing_sends_nothing_when_a_campaign_is_held_back",
             "test_all_or_nothing_sends_nothing_of_what_could_be_sent",

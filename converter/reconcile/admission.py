@@ -16,7 +16,6 @@ from converter.cluster.objects import (
     label,
     name,
     true_condition,
-    uid,
 )
 from converter.manifest import Manifest, Role
 from converter.model import Settings
@@ -37,7 +36,7 @@ from converter.reconcile.landing import (
     tightest,
     uncovered,
 )
-from converter.reconcile.live import Live
+from converter.reconcile.live import Live, workloads_of
 from converter.reconcile.queue_chain import Missing, QueueChain, cluster_queue_name
 
 # The only label of a namespace that is known without reading it.
@@ -183,7 +182,7 @@ def _waiting(manifests: Sequence[Manifest], live: Live) -> Iterator[Waiting]:
 
 
 def _is_queued(job: Object, live: Live) -> bool:
-    workloads = live.workloads.get(uid(job), ())
+    workloads = workloads_of(job, live.workloads)
     return is_suspended(job) and not any(true_condition(w, "QuotaReserved") for w in workloads)
 
 

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from converter.cluster import lease
 from converter.cluster.client import Client
-from converter.cluster.objects import Object, uid
+from converter.cluster.objects import Object
 from converter.errors import ApiError, CampaignsError, ClusterUnavailable, LeaseLost, Refused
 from converter.manifest import Manifest
 from converter.model import Settings
@@ -18,7 +18,7 @@ from converter.queues.base import QueueSystem
 from converter.reconcile.admission import objections, waiting_jobs
 from converter.reconcile.execute import Sender, Sent
 from converter.reconcile.fence import Fence
-from converter.reconcile.live import Live, read_live, read_workloads
+from converter.reconcile.live import Live, Workloads, read_live, read_workloads, workloads_of
 from converter.reconcile.outcome import NOT_AS_IN_GIT, Event, Fate, Outcome
 from converter.reconcile.pause import Move, decide, queue_events
 from converter.reconcile.plan import PauseWish, Plan, Unit
@@ -28,7 +28,7 @@ from converter.reconcile.prune import check_limit, live_campaigns, prune
 from converter.reconcile.queue_chain import read_chain
 from converter.reconcile.recording import write_records
 from converter.reconcile.side_by_side import side_by_side
-from converter.reconcile.sync import Sync, Workloads, sync_pause
+from converter.reconcile.sync import Sync, sync_pause
 from converter.reconcile.verify import verify_pauses
 from converter.wording import first_few
 
@@ -239,7 +239,7 @@ def _try_out_all(run: Run, intended: Plan) -> "_Accepted":
 
 def _is_unenforced(run: Run, wish: PauseWish) -> bool:
     job = run.jobs.get(wish.job)
-    workloads = run.live.workloads.get(uid(job), ()) if job is not None else ()
+    workloads = workloads_of(job, run.live.workloads)
     decision = decide(wish, job, workloads, reactivate=run.settings.reactivate)
     return not wish.active and decision.move is not Move.NOTHING
 

@@ -8,11 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from converter.cluster.client import Client
-from converter.cluster.objects import Object, controller_uid, is_ours, label, name
+from converter.cluster.objects import Object, controller_uid, is_ours, label, name, uid
 from converter.cluster.resources import CONFIGMAPS, JOBS, WORKLOADS
 from converter.manifest import Role
 from converter.model import EMPTY
 from converter.names import CAMPAIGN_LABEL, KUEUE_JOB_UID_LABEL, ROLE_LABEL
+
+# By the uid of their Job.
+Workloads = Mapping[str, tuple[Object, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class Live:
 
     jobs: Mapping[str, Object] = field(default_factory=lambda: EMPTY)
     configmaps: Mapping[str, Object] = field(default_factory=lambda: EMPTY)
-    workloads: Mapping[str, tuple[Object, ...]] = field(default_factory=lambda: EMPTY)
+    workloads: Workloads = field(default_factory=lambda: EMPTY)
 
     def find(self, kind: str, object_name: str) -> Object | None:
         """The live object of a rendered kind and name."""
@@ -60,6 +63,11 @@ def read_workloads(client: Client, namespace: str) -> dict[str, tuple[Object, ..
         if job_uid == controller_uid(workload):
             found[job_uid] = (*found.get(job_uid, ()), workload)
     return found
+
+
+def workloads_of(job: Object | None, workloads: Workloads) -> tuple[Object, ...]:
+    """Those of one Job; none of a Job that is not there."""
+    return () if job is None else workloads.get(uid(job), ())
 
 
 def in_role(objects: Iterable[Object], role: Role, repository: str) -> Iterator[Object]:

@@ -19,7 +19,6 @@ from converter.cluster.objects import (
     label,
     name,
     true_condition,
-    uid,
 )
 from converter.manifest import Manifest, Role
 from converter.names import (
@@ -37,7 +36,7 @@ from converter.names import (
     WINDOW_ANNOTATION,
     status_configmap,
 )
-from converter.reconcile.live import Live, in_role
+from converter.reconcile.live import Live, in_role, workloads_of
 from converter.reconcile.record import Record
 
 WINDOW = re.compile(r"[0-9]{1,9}\Z")
@@ -292,7 +291,7 @@ def _still_admitted(job: Object, live: Live) -> str:
     active although this one was paused. Without quota it changes the Workload and keeps the pause.
     """
     reserved = any(
-        true_condition(workload, "QuotaReserved") for workload in live.workloads.get(uid(job), ())
+        true_condition(workload, "QuotaReserved") for workload in workloads_of(job, live.workloads)
     )
     if not reserved:
         return ""

@@ -14,7 +14,6 @@ from converter.cluster.objects import (
     label,
     name,
     true_condition,
-    uid,
 )
 from converter.manifest import Role
 from converter.names import (
@@ -25,7 +24,7 @@ from converter.names import (
     SUSPEND_ANNOTATION,
     status_configmap,
 )
-from converter.reconcile.live import Live, in_role
+from converter.reconcile.live import Live, in_role, workloads_of
 from converter.reconcile.pause import hold_of, kueue_deactivation
 from converter.reconcile.record import Record, record_of
 
@@ -84,7 +83,7 @@ def statuses(wanted: Mapping[str, int], live: Live, repository: str) -> list[Sta
     """
     parts: dict[str, list[Status]] = {}
     for job in in_role(live.jobs.values(), Role.CAMPAIGN, repository):
-        workloads = live.workloads.get(uid(job), ())
+        workloads = workloads_of(job, live.workloads)
         parts.setdefault(label(job, CAMPAIGN_LABEL), []).append(of_job(job, workloads))
     for record, campaign, pipeline in _records_without_job(live, repository):
         parts.setdefault(campaign, []).append(_of_record(campaign, record, pipeline))

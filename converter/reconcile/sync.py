@@ -10,7 +10,7 @@ from converter.cluster.objects import Object, label, name, uid
 from converter.cluster.resources import JOBS, WORKLOADS
 from converter.errors import ApiError, ClusterUnavailable, Conflict, NotFound
 from converter.names import FIELD_MANAGER, KUEUE_QUEUE_LABEL
-from converter.reconcile.live import read_workloads
+from converter.reconcile.live import Workloads, read_workloads, workloads_of
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.pause import Decision, Move, decide
 from converter.reconcile.plan import PauseWish
@@ -18,9 +18,6 @@ from converter.reconcile.side_by_side import side_by_side
 
 POLL_SECONDS = 0.5
 TRIES = 3
-
-# By the uid of their Job.
-Workloads = Mapping[str, tuple[Object, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ def settle(sync: Sync, wishes: Sequence[PauseWish], workloads: Workloads) -> lis
 
 def _task(sync: Sync, wish: PauseWish, workloads: Workloads) -> _Task:
     job = sync.jobs.get(wish.job)
-    return _Task(wish, job, workloads.get(uid(job), ()) if job is not None else ())
+    return _Task(wish, job, workloads_of(job, workloads))
 
 
 def _carry_out(sync: Sync, task: _Task) -> list[Event]:
@@ -165,8 +162,8 @@ def _version(workload: Object) -> str:
 
 
 def _read_anew(sync: Sync, task: _Task) -> _Task:
-    of = uid(task.job) if task.job is not None else ""
-    return _Task(task.wish, task.job, read_workloads(sync.client, sync.namespace).get(of, ()))
+    now = read_workloads(sync.client, sync.namespace)
+    return _Task(task.wish, task.job, workloads_of(task.job, now))
 
 
 def _failed(task: _Task) -> Fate:

@@ -4,14 +4,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from converter.cluster.objects import name, uid
+from converter.cluster.objects import name
 from converter.cluster.resources import JOBS
 from converter.errors import ApiError, ClusterUnavailable
-from converter.reconcile.live import read_workloads
+from converter.reconcile.live import Workloads, read_workloads, workloads_of
 from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.pause import holds
 from converter.reconcile.plan import PauseWish
-from converter.reconcile.sync import Sync, Workloads, settle
+from converter.reconcile.sync import Sync, settle
 
 # Kueue takes a moment. Each look is a LIST of all Jobs and Workloads, so that they become rarer.
 FIRST_PAUSE_SECONDS = 0.5
@@ -70,4 +70,4 @@ def _look(sync: Sync, wishes: Sequence[PauseWish]) -> list[PauseWish]:
 
 def _holds(sync: Sync, wish: PauseWish, workloads: Workloads) -> bool:
     job = sync.jobs.get(wish.job)
-    return holds(job, workloads.get(uid(job), ()) if job is not None else ())
+    return holds(job, workloads_of(job, workloads))

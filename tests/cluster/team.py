@@ -98,6 +98,16 @@ class Team:
     def delete_campaign(self, name: str) -> None:
         (self.repo / "campaigns" / f"{name}.yaml").unlink()
 
+    def create_local_queue(self, name: str) -> None:
+        """One more LocalQueue of the team's ClusterQueue."""
+        queue = {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "LocalQueue",
+            "metadata": {"name": name, "namespace": self.namespace},
+            "spec": {"clusterQueue": f"{self.tenant.queue}-cq"},
+        }
+        self.cluster.kubectl.apply([queue])
+
     def run(self, *arguments: str, kubeconfig: Path | None = None) -> Done:
         """The command, as the apply identity."""
         with self.start(*arguments, kubeconfig=kubeconfig) as process:

@@ -218,13 +218,7 @@ def test_a_held_workload_is_not_made_active(team: Team) -> None:
 
 def test_a_new_and_paused_campaign_is_held_back_where_kueue_would_queue_it(team: Team) -> None:
     """Kueue gives a Job without a queue label to the LocalQueue `default`, if there is one."""
-    queue = {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "LocalQueue",
-        "metadata": {"name": "default", "namespace": team.namespace},
-        "spec": {"clusterQueue": f"{team.tenant.queue}-cq"},
-    }
-    team.cluster.kubectl.apply([queue])
+    team.create_local_queue("default")
     team.write_pipeline(script=SLOW)
     mark = team.cluster.audit_mark()
     team.write_campaign("one", suspend=True)

@@ -12,13 +12,7 @@ ONE_CPU = {"s": {"cpu": "1", "memory": "64Mi", "gpu": 0, "workdir": "8Mi"}}
 def two_queues(team: Team) -> Team:
     """A team with a second LocalQueue, `other`. Its quota is enough for one pod."""
     team.tenant.install({"queue": {"quota": {"cpu": 1, "memory": "1Gi", "nvidia.com/gpu": 1}}})
-    queue = {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "LocalQueue",
-        "metadata": {"name": "other", "namespace": team.namespace},
-        "spec": {"clusterQueue": f"{team.tenant.queue}-cq"},
-    }
-    team.cluster.kubectl.apply([queue])
+    team.create_local_queue("other")
     team.write_settings(sizes=ONE_CPU)
     team.write_pipeline(script=SLOW)
     return team

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from mutations import MUTATIONS, Mutation
 
 CHECKOUT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -32,6 +33,13 @@ def test_every_make_target_in_the_readme_exists() -> None:
     named = set(re.findall(r"(?:^|`)make ([a-z-]+)", readme, re.MULTILINE))
     assert named
     assert named <= targets
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_mutation_finds_the_text_that_it_changes(mutation: Mutation) -> None:
+    """Else `make mutations` would stop at what the source no longer says."""
+    assert (CHECKOUT / mutation.file).read_text().count(mutation.old) == 1
+    assert mutation.old != mutation.new
 
 
 def test_every_test_that_the_guarantees_name_exists() -> None:
