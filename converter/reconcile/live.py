@@ -6,6 +6,7 @@ be seen before anything is sent.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from converter.cluster.client import Client
 from converter.cluster.objects import Object, controller_uid, is_ours, label, name, uid
@@ -13,6 +14,8 @@ from converter.cluster.resources import CONFIGMAPS, JOBS, WORKLOADS
 from converter.manifest import Role
 from converter.model import EMPTY
 from converter.names import CAMPAIGN_LABEL, KUEUE_JOB_UID_LABEL, ROLE_LABEL
+
+CAMPAIGN_ROLES: Final = (Role.CAMPAIGN, Role.VOLUMES, Role.STATUS)
 
 # By the uid of their Job.
 Workloads = Mapping[str, tuple[Object, ...]]
@@ -78,10 +81,10 @@ def in_role(objects: Iterable[Object], role: Role, repository: str) -> Iterator[
 
 
 def by_campaign(live: Live, repository: str) -> dict[str, list[Object]]:
-    """Our campaigns' Jobs and ConfigMaps of volumes, also those of parts no longer in git."""
+    """Our campaigns' Jobs, volumes and records, also those of parts no longer in git."""
     found: dict[str, list[Object]] = {}
     for each in (*live.jobs.values(), *live.configmaps.values()):
-        if label(each, ROLE_LABEL) in (Role.CAMPAIGN, Role.VOLUMES) and is_ours(each, repository):
+        if label(each, ROLE_LABEL) in CAMPAIGN_ROLES and is_ours(each, repository):
             found.setdefault(label(each, CAMPAIGN_LABEL), []).append(each)
     return found
 

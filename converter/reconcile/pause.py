@@ -120,7 +120,8 @@ def queue_events(
     for wish in wishes:
         was, is_now = (is_outside_queue(jobs.get(wish.job)) for jobs in (before, after))
         if is_now and not was:
-            detail = "created suspended, outside the queue"
+            how = "created" if before.get(wish.job) is None else "is"
+            detail = f"{how} suspended, outside the queue"
             events.append(Event(Fate.PAUSED, wish.job, detail, wish.campaign))
         elif was and not is_now:
             events.append(Event(Fate.RESUMED, wish.job, "queued", wish.campaign))

@@ -193,7 +193,7 @@ def _step(manifest: Manifest, live: Live) -> Step:
 def _warmup_step(manifest: Manifest, present: Object) -> Step:
     if warmup.is_outdated(manifest.body, present):
         return Step(manifest, Verb.REPLACE, manifest.body, live_uid=uid(present))
-    note = warmup.hindrance(present)
+    note = warmup.hindrance(manifest.body, present)
     return Step(manifest, Verb.UNCHANGED, manifest.body, live_uid=uid(present), note=note)
 
 

@@ -65,7 +65,7 @@ def hold_back_pipeline(objects: Sequence[Manifest], live: Live, repository: str)
 def hold_back_campaign(
     parts: Sequence[Part], live: Live, repository: str, present: Sequence[Object]
 ) -> str:
-    """The first objection to applying a campaign. `present` are its Jobs and volumes, as live."""
+    """The first objection to applying a campaign. `present` is what is live of it."""
     for part in parts:
         status_name = status_configmap(part.job.name)
         named = (
@@ -194,6 +194,7 @@ def _is_another_list(present: Object, rendered: Object) -> bool:
 def _changed_parts(parts: Sequence[Part], present: Sequence[Object]) -> str:
     """A list of volumes that grows past a part's limit gets Jobs of other names."""
     rendered = {manifest.name for part in parts for manifest in (part.job, part.volumes)}
+    rendered |= {status_configmap(part.job.name) for part in parts}
     others = sorted({name(each) for each in present} - rendered)
     if not others:
         return ""

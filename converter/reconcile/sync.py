@@ -37,8 +37,8 @@ def sync_pause(
 ) -> None:
     """Patch ``spec.active`` where it disagrees with git: pauses first, then resumes.
 
-    A paused Job that should have a Workload and has none is looked for again until `wait_seconds`
-    have passed, since an admission may be on its way; none by then is a pause that does not hold.
+    A paused Job that should have a Workload and has none is looked for again until none has come
+    for `wait_seconds`, since an admission may be on its way; that is a pause that does not hold.
     """
     waiting = settle(sync, [wish for wish in wishes if not wish.active], workloads)
     settle(sync, [wish for wish in wishes if wish.active], workloads)
@@ -187,7 +187,11 @@ def _poll(sync: Sync, waiting: list[PauseWish], wait_seconds: float) -> tuple[li
             trouble = str(error)
             continue
         trouble = ""
+        number = len(waiting)
         waiting = settle(sync, waiting, workloads)
+        if len(waiting) < number:
+            # Kueue is at it: of many Workloads the last may take longer.
+            until = time.monotonic() + wait_seconds
     return waiting, trouble
 
 

@@ -37,11 +37,18 @@ def is_outdated(rendered: Object, present: Object) -> bool:
     return _target(rendered) != _target(present) and not _is_running(present)
 
 
-def hindrance(present: Object) -> str:
+def hindrance(rendered: Object, present: Object) -> str:
     """What keeps a warm-up that is left as it is from getting on; empty where nothing is known."""
     status = _status(present)
-    if job_end(present) is not None or _is_running(present):
+    if job_end(present) is not None:
         return ""
+    if _is_running(present):
+        if _target(rendered) == _target(present):
+            return ""
+        return (
+            "it still fills the directory of another recipe, and new campaigns wait for this one: "
+            "apply again when it has ended, or delete the Job and apply"
+        )
     if is_suspended(present):
         return (
             "it is suspended, so its pipeline's volumes wait: let whoever suspended it let it go "

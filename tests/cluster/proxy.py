@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -40,6 +41,11 @@ class Call:
     @property
     def kind(self) -> str:
         return self._resource[0]
+
+    @property
+    def name(self) -> str:
+        """The object's name; empty where it is a list."""
+        return "".join(self._resource[1:2])
 
     @property
     def _resource(self) -> list[str]:
@@ -111,6 +117,16 @@ class Proxy:
             self.rule = rule
 
 
+class Server(ThreadingHTTPServer):
+    """Says nothing of a command that went away, which is what a kill is for."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def proxied(kubeconfig: Path, directory: Path) -> Iterator[Proxy]:
     """A proxy to the server of a kubeconfig; in `directory` it writes the command's."""
@@ -130,8 +146,7 @@ def proxied(kubeconfig: Path, directory: Path) -> Iterator[Proxy]:
         def log_message(self, format: str, *args: Any) -> None:
             """Nothing on standard error."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), Handler)
     cluster.pop("certificate-authority-data", None)
     cluster.pop("certificate-authority", None)
     cluster["server"] = f"http://127.0.0.1:{server.server_address[1]}"

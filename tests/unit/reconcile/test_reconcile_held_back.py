@@ -112,6 +112,21 @@ def test_volumes_that_cross_the_limit_of_a_part_differ_too(
     assert planned(manifests, live).unwanted == ()
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [("scan", ["scan-part1", "scan-part2"]), ("scan-part1", ["scan"])]
+)
+def test_they_differ_also_where_nothing_but_records_is_left(before: str, after: list[str]) -> None:
+    live = state(record_of(*live_campaign(ended(job(before, campaign="scan")))))
+    manifests = [
+        manifest
+        for name in after
+        for manifest in (volumes(name, campaign="scan"), job(name, campaign="scan"))
+    ]
+    assert "its list of volumes differs" in reason(manifests, live)
+    same = [volumes(before, campaign="scan"), job(before, campaign="scan")]
+    assert planned(same, live).finished == ("scan",)
+
+
 def test_a_pause_reaches_the_jobs_that_are_live_not_those_that_are_rendered() -> None:
     live = state(*live_campaign(running(job())))
     part = [

@@ -38,7 +38,8 @@ class Workloads:
     """The Workloads of a namespace; `refused` and `vanished` ones cannot be patched.
 
     `changes` are the Workloads that others write after the LIST, one before each patch; `unread`
-    is how many LISTs are refused, and `jobs` is what is left of the Jobs at the end.
+    is how many LISTs are refused, `trickle` come one with each LIST, and `jobs` is what is left of
+    the Jobs at the end.
     """
 
     present: list[Object] = field(default_factory=list)
@@ -47,6 +48,7 @@ class Workloads:
     unread: int = 0
     moved: dict[str, str] = field(default_factory=dict)
     appear_later: list[Object] = field(default_factory=list)
+    trickle: list[Object] = field(default_factory=list)
     refused: tuple[str, ...] = ()
     vanished: tuple[str, ...] = ()
     unanswered: tuple[str, ...] = ()
@@ -68,6 +70,8 @@ class Workloads:
             assert request.query["labelSelector"] == KUEUE_JOB_UID_LABEL
             if self.lists > 1:
                 self.present += self.appear_later
+            if self.trickle:
+                self.present.append(self.trickle.pop())
             return Answer(200, {"metadata": {}, "items": self.present})
         if name in self.refused:
             return failure(403, "Forbidden", "not allowed")
@@ -206,6 +210,19 @@ def test_a_workload_that_comes_late_is_paused(api: ApiServer, kueue: Workloads) 
     assert kueue.patched == [("job-scan", False)]
     assert fates(outcome) == [(Fate.PAUSED, "scan")]
     assert kueue.lists == 2
+
+
+def test_the_wait_starts_anew_with_each_workload_that_comes(
+    api: ApiServer, kueue: Workloads
+) -> None:
+    """Of hundreds of new Jobs, Kueue makes the last Workload long after the first."""
+    jobs = [running(job(f"scan-{number}")) for number in range(20)]
+    kueue.trickle = [*map(workload, jobs)]
+    wishes = [PauseWish(f"scan-{number}", "scan", active=False) for number in range(20)]
+    # 20 reads take four times as long.
+    outcome = synced(api, kueue, wishes, *jobs, wait_seconds=0.05)
+    assert {event.fate for event in outcome.events} == {Fate.PAUSED}
+    assert len(kueue.patched) == 20
 
 
 def test_no_workload_in_time_is_a_pause_that_does_not_hold(

@@ -92,8 +92,15 @@ def test_one_that_is_being_deleted_does_not_count_as_there(status: Object) -> No
 def test_what_keeps_a_warmup_from_getting_on(status: Object, suspended: bool, says: str) -> None:
     found = live(status)
     found["spec"]["suspend"] = suspended
-    assert hindrance(found).startswith(says)
-    assert bool(hindrance(found)) is bool(says)
+    assert hindrance(filling(), found).startswith(says)
+    assert bool(hindrance(filling(), found)) is bool(says)
+
+
+@pytest.mark.parametrize("change", [{"recipe": "recipe-0"}, {"claim": "another"}])
+def test_one_that_runs_for_another_recipe_is_told_of(change: dict[str, str]) -> None:
+    said = hindrance(filling(), live(STARTED, **change))
+    assert said.startswith("it still fills the directory of another recipe")
+    assert hindrance(filling(), live(ended("Complete"), **change)) == ""
 
 
 def test_a_stuck_warmup_is_told_of_and_nothing_is_written(
