@@ -53,6 +53,16 @@ MUTATIONS = (
         ),
     ),
     Mutation(
+        "records-do-not-count-as-parts",
+        "converter/reconcile/live.py",
+        "(Role.CAMPAIGN, Role.VOLUMES, Role.STATUS)",
+        "(Role.CAMPAIGN, Role.VOLUMES)",
+        (
+            "test_they_differ_also_where_nothing_but_records_is_left",
+            "test_a_record_alone_keeps_the_campaign_from_running_as_other_parts",
+        ),
+    ),
+    Mutation(
         "lost-job-is-made-again",
         "converter/reconcile/rules.py",
         "        _lost,\n",

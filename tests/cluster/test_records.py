@@ -58,6 +58,15 @@ def test_a_record_counts_for_its_own_job_only(team: Team) -> None:
     assert team.get("job", "short") is None
 
 
+def test_a_record_alone_keeps_the_campaign_from_running_as_other_parts(team: Team) -> None:
+    finished(team)
+    team.kubectl("delete", "configmap", "campaign-short")
+    team.write_campaign("short", [f"v{number}" for number in range(10_001)])
+    done = team.apply(code=3)
+    assert "its list of volumes differs from what was applied" in done.stderr
+    assert team.objects("jobs") == []
+
+
 def test_a_live_job_outranks_a_record(team: Team) -> None:
     record = finished(team)
     team.write_pipeline("slow", script=SLOW)
