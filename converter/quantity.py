@@ -32,17 +32,18 @@ def parse_quantity(text: str) -> Fraction:
     return _amount(_found(text))
 
 
-def canonical_quantity(text: str) -> str:
+def canonical_quantity(text: str, *, decimals: int = 9) -> str:
     """`text` in canonical form: an integer with the largest suffix that loses nothing.
 
     The rules are those of ``k8s.io/apimachinery/pkg/api/resource.Quantity``: the family of
     suffixes (``Mi``, ``M`` or ``e6``) stays the one that was written, except that a binary quantity
-    below 1024, or with a fraction of a unit, becomes a decimal one; what is smaller than a
-    billionth is rounded up. Raises ValueError for what is not a quantity, signs included.
+    below 1024, or with a fraction of a unit, becomes a decimal one; what has more
+    than so many `decimals` is rounded up. Raises ValueError for what is not a quantity, signs
+    included.
     """
     found = _found(text)
     suffix, exponent = found["suffix"] or "", found["exponent"]
-    nanos = -(-_amount(found) * _NANO // 1)
+    nanos = -(-_amount(found) * 10**decimals // 1) * 10 ** (9 - decimals)
     if suffix in _BINARY[1:] and nanos >= 1024 * _NANO and nanos % _NANO == 0:
         return _with_suffix(nanos // _NANO, 1024, _BINARY)
     if exponent is not None:

@@ -6,6 +6,7 @@ connection pool as plain JSON, because its models drop fields that a newer serve
 
 import copy
 import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -33,6 +34,8 @@ Object = dict[str, Any]
 APPLY_PATCH = "application/apply-patch+yaml"
 MERGE_PATCH = "application/merge-patch+json"
 CONNECT_SECONDS = 5.0
+# What YAML takes as an escape alone, or as either. Others it takes as they are alone.
+_ESCAPED = re.compile("[\\x7f-\\uffff]")
 
 ATTEMPTS_AFTER_FIRST = 4
 RETRY_STATUS = (429, 500, 502, 503, 504)
@@ -290,7 +293,7 @@ class Client:
             response = self._pool.request(
                 method,
                 url,
-                body=json.dumps(body).encode() if body is not None else None,
+                body=as_json_and_yaml(body) if body is not None else None,
                 headers=headers,
                 timeout=self._timeout,
                 retries=_retries(check),
@@ -375,3 +378,13 @@ def _cause(error: urllib3.exceptions.HTTPError) -> str:
     reason = getattr(error, "reason", None) or error
     cause = reason.__cause__ if isinstance(reason, Exception) else None
     return one_line(cause or reason)
+
+
+def as_json_and_yaml(body: Any) -> bytes:
+    """JSON that is YAML too: an API server reads an apply patch with a parser of YAML 1.1.
+
+    That takes no pair of escaped surrogates, which JSON may write for a character above U+FFFF, and
+    no DEL or other control character as it is.
+    """
+    text = json.dumps(body, ensure_ascii=False)
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()

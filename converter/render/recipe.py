@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from converter.layout import DEFAULT_MEMORY_LIMIT, DEFAULT_SIZE
 from converter.model import Pipeline, Settings, Size, Warmup
 from converter.quantity import canonical_quantity
 from converter.render.digest import digest
+
+# An API server rounds requests and limits up to a thousandth (SetDefaults_ResourceList).
+_DECIMALS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,9 @@ def _size(pipeline: Pipeline, settings: Settings) -> Size:
 
 
 def _resources(size: Size) -> Resources:
-    memory = canonical_quantity(size.memory)
+    memory = canonical_quantity(size.memory, decimals=_DECIMALS)
     return Resources(
-        cpu=canonical_quantity(size.cpu),
+        cpu=canonical_quantity(size.cpu, decimals=_DECIMALS),
         memory_request=memory,
         memory_limit=DEFAULT_MEMORY_LIMIT if size is DEFAULT_SIZE else memory,
         gpu=size.gpu,

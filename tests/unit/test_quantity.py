@@ -71,6 +71,25 @@ def test_canonical_form(text: str, canonical: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("100u", "1m"),
+        ("985e-9", "1e-3"),
+        ("282244e-6", "283e-3"),
+        ("1.0001Gi", "1073849198183m"),
+        ("1.1Gi", "1181116006400m"),
+        ("1500m", "1500m"),
+        ("1.5Gi", "1536Mi"),
+        ("8G", "8G"),
+    ],
+)
+def test_an_api_server_rounds_requests_and_limits_up_to_a_thousandth(
+    text: str, canonical: str
+) -> None:
+    assert canonical_quantity(text, decimals=3) == canonical
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",

@@ -1,14 +1,18 @@
 """The client against a server that fails in the ways that API servers and proxies do."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
 from kubernetes.client.configuration import Configuration
 from kubernetes.config import ConfigException
 from unit.cluster.api_server import Answer, Handle, Request, failure, in_turn, serve
 
-from converter.cluster.client import APPLY_PATCH, MERGE_PATCH, Client
+from converter.cluster.client import APPLY_PATCH, MERGE_PATCH, Client, as_json_and_yaml
 from converter.cluster.resources import CONFIGMAPS, JOBS, LEASES, WORKLOADS
 from converter.errors import (
     ApiError,
@@ -38,6 +42,16 @@ def test_an_apply_is_strict_and_names_its_manager() -> None:
     assert plain.headers["Authorization"] == "Bearer secret"
     assert plain.body == BODY
     assert forced.query == {**plain.query, "force": "true", "dryRun": "All"}
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example("\U0001f600 \x7f \x85 \u2028 \ufeff \uffff \\ud83d\\ude00 \\\U0001f600")
+def test_a_body_is_read_alike_as_json_and_as_yaml(text: str) -> None:
+    """An API server reads an apply patch as YAML."""
+    body = {"value": [text]}
+    sent = as_json_and_yaml(body)
+    assert json.loads(sent) == body
+    assert yaml.safe_load(sent) == body
 
 
 def test_a_merge_patch_says_what_it_is() -> None:
