@@ -4,6 +4,7 @@ Commands are imported when they are called: `validate` runs on every commit and 
 the Kubernetes client that `apply` needs.
 """
 
+import gc
 import signal
 import sys
 from importlib import import_module
@@ -15,8 +16,12 @@ from converter import __version__
 from converter.cli.output import accept_any_text, discard
 from converter.errors import CampaignsError, InvalidRepository
 
+# Between two runs of the garbage collector; Python's default is 700.
+_ALLOCATIONS: Final = 100_000
+
 # Command name to module; the module's attribute `command` is the click command.
 COMMANDS: Final = {
+    "init": "converter.cli.init",
     "validate": "converter.cli.validate",
     "render": "converter.cli.render",
     "apply": "converter.cli.apply",
@@ -64,6 +69,8 @@ class Terminated(SystemExit):
 
 def main() -> None:
     """Run the command; every failure that a user can meet is one line and an exit code."""
+    # Nearly all that is made is kept until the end; looking at it again and again finds nothing.
+    gc.set_threshold(_ALLOCATIONS)
     signal.signal(signal.SIGTERM, _terminated)
     accept_any_text()
     sys.exit(_run())
