@@ -11,7 +11,8 @@ class Rule:
 
     `code` is a letter and three digits and never changes its meaning; `name` is its name in
     kebab case. `what` is one sentence; `why` says what would happen without the rule. `wrong` and
-    `right` are snippets of a file. `since` is the release that brought the rule.
+    `right` are snippets of a file. `since` is the release that brought the rule. An `ignorable`
+    rule is a judgement that a comment in the file may overrule; what rendering relies on is none.
     """
 
     code: str
@@ -22,3 +23,4 @@ class Rule:
     right: str
     since: str
     level: Level = Level.ERROR
+    ignorable: bool = False

@@ -13,6 +13,8 @@ _CHAPTERS: Final = {
     "C": "Campaigns",
     "P": "Pipelines",
     "S": "Settings (converter.yaml)",
+    "G": "History (compared with a commit)",
+    "R": "Rendered objects",
 }
 _HEAD: Final = """\
 <!-- Made by `python -m converter.checks.docs > docs/rules.md`. Change the rules, not this file. -->
@@ -23,6 +25,10 @@ What `campaigns validate` checks. A problem is one line, `path:line:column: CODE
 what to write instead; a code never changes its meaning. `campaigns rule CODE` prints an entry of
 this page. Only warnings leave the exit code at 0. `--select` and `--ignore` take codes or their
 beginnings: `--ignore C010,P` leaves out one rule about campaigns and all about pipelines.
+
+A rule that is a judgement can be ignored in one place, with a comment that says why: see
+[files.md](files.md#comments-that-overrule-a-rule). The entry of such a rule says so. What
+`campaigns validate --fix` mends is in [files.md](files.md#mending) too.
 """
 
 
@@ -42,11 +48,17 @@ def _blocks() -> Iterator[str]:
 
 def _entry(rule: Rule) -> str:
     warning = " (warning)" if rule.level is Level.WARNING else ""
+    ignored = f"\n\n{can_be_ignored(rule)}" if rule.ignorable else ""
     return (
         f"### {rule.code} {rule.name}{warning}\n\n"
-        f"{_prose(rule.what)} Since {rule.since}.\n\n{_prose(rule.why)}\n\n"
+        f"{_prose(rule.what)} Since {rule.since}.\n\n{_prose(rule.why)}{ignored}\n\n"
         f"Wrong:\n\n{_yaml(rule.wrong)}\nRight:\n\n{_yaml(rule.right)}"
     )
+
+
+def can_be_ignored(rule: Rule) -> str:
+    """How to overrule an ignorable rule in one place."""
+    return f"Can be ignored in the file: `# campaigns: ignore={rule.code} the reason`."
 
 
 def _prose(text: str) -> str:

@@ -113,6 +113,7 @@ def _selector_contradicts_flavor(known: Known) -> Iterator[Finding]:
         "flavors:\n  - {name: a100, nodeLabels: {gpu: a100}}\n"
         "  - {name: h100, nodeLabels: {gpu: h100}}\n",
         since="0.1.0",
+        ignorable=True,
     )
 )
 def _selector_fits_no_flavor(known: Known) -> Iterator[Finding]:
@@ -159,6 +160,7 @@ def _selector_fits_no_flavor(known: Known) -> Iterator[Finding]:
         f"# pipelines/ocr.yaml\nimage: {EXAMPLE_IMAGE}\ncommand: [ocr]\n"
         "warmup: {command: [ocr, --fetch]}\n",
         since="0.1.0",
+        ignorable=True,
     )
 )
 def _untolerated_taint(known: Known) -> Iterator[Finding]:

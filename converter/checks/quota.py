@@ -26,6 +26,7 @@ _MEMBERS: Final = {"cpu": "cpu", "memory": "memory", GPU: "gpu"}
         wrong=f"{_QUOTA}  large: {{cpu: 4, memory: 16Gi, gpu: 4}}\n",
         right=f"{_QUOTA}  large: {{cpu: 4, memory: 16Gi, gpu: 2}}\n",
         since="0.1.0",
+        ignorable=True,
     )
 )
 def _size_beyond_quota(known: Known) -> Iterator[Finding]:
@@ -65,6 +66,7 @@ def _otherwise(shortage: Shortage) -> str:
         "# campaigns/letters.yaml\npipeline: ocr\nwindow: 4\n"
         "volumes: [a, b, c, d, e, f]\n",
         since="0.1.0",
+        ignorable=True,
     )
 )
 def _window_beyond_quota(known: Known) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from converter.load.earlier import Earlier
 from converter.load.result import LoadResult
 from converter.load.wording import one_line
 from converter.model import Backend, Campaign, Pipeline, Settings
@@ -48,9 +49,12 @@ class Known:
 
 FilesCheck = Callable[[LoadResult], Iterable[Finding]]
 KnownCheck = Callable[[Known], Iterable[Finding]]
+HistoryCheck = Callable[[LoadResult, Earlier], Iterable[Finding]]
 
 _FILES_CHECKS: Final[list[tuple[Rule, FilesCheck]]] = []
 _KNOWN_CHECKS: Final[list[tuple[Rule, KnownCheck]]] = []
+_HISTORY_CHECKS: Final[list[tuple[Rule, HistoryCheck]]] = []
+_OF_KUEUE: Final[set[str]] = set()
 
 
 def rule(described: Rule) -> Callable[[FilesCheck], FilesCheck]:
@@ -81,15 +85,46 @@ def kueue_rule(described: Rule) -> Callable[[KnownCheck], KnownCheck]:
             return check(known) if known.settings.backend is Backend.KUEUE else ()
 
         _KNOWN_CHECKS.append((described, with_kueue))
+        _OF_KUEUE.add(described.code)
+        return check
+
+    return register
+
+
+def history_rule(described: Rule) -> Callable[[HistoryCheck], HistoryCheck]:
+    """Register a rule that compares with a commit; it is left out where there is none."""
+
+    def register(check: HistoryCheck) -> HistoryCheck:
+        _HISTORY_CHECKS.append((described, check))
         return check
 
     return register
 
 
 def registered_rules() -> Iterator[Rule]:
-    """Every registered rule, in no particular order."""
+    """Every registered rule about the files as they are now, in no particular order."""
     for described, _ in (*_FILES_CHECKS, *_KNOWN_CHECKS):
         yield described
+
+
+def history_rules() -> Iterator[Rule]:
+    """Every registered rule that compares with a commit, in no particular order."""
+    for described, _ in _HISTORY_CHECKS:
+        yield described
+
+
+def looked_at(loaded: LoadResult) -> frozenset[str]:
+    """The codes of the rules that look at all that they are about: none if a file is broken.
+
+    Those that compare with a commit are not among them: what they find is gone with the merge, and
+    nobody wants a commit more for the comment that was about it.
+    """
+    if loaded.repo is None:
+        return frozenset()
+    has_kueue = loaded.repo.settings.backend is Backend.KUEUE
+    return frozenset(
+        rule.code for rule in registered_rules() if has_kueue or rule.code not in _OF_KUEUE
+    )
 
 
 def findings(loaded: LoadResult) -> Iterator[Problem]:
@@ -101,6 +136,12 @@ def findings(loaded: LoadResult) -> Iterator[Problem]:
     known = Known(loaded.settings, loaded.pipelines, loaded.campaigns)
     for described, check_known in _KNOWN_CHECKS:
         yield from _problems(loaded, described, check_known(known))
+
+
+def changes(loaded: LoadResult, earlier: Earlier) -> Iterator[Problem]:
+    """What the rules that compare with a commit find, in no particular order."""
+    for described, check in _HISTORY_CHECKS:
+        yield from _problems(loaded, described, check(loaded, earlier))
 
 
 def _problems(loaded: LoadResult, described: Rule, found: Iterable[Finding]) -> Iterator[Problem]:

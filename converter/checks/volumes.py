@@ -109,6 +109,7 @@ def _surely_short(volume: Volume) -> bool:
         "# campaigns/letters-2.yaml\npipeline: ocr\nvolumes: [letters-1873]\n",
         since="0.1.0",
         level=Level.WARNING,
+        ignorable=True,
     )
 )
 def _volume_in_two_campaigns(loaded: LoadResult) -> Iterator[Finding]:

@@ -117,6 +117,7 @@ def _no_time_for_warmup(known: Known) -> Iterator[Finding]:
         f"{_PIPELINE}{_WARMUP}max_seconds: 3600\n",
         since="0.1.0",
         level=Level.WARNING,
+        ignorable=True,
     )
 )
 def _little_time_after_warmup(known: Known) -> Iterator[Finding]:

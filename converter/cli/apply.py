@@ -17,7 +17,7 @@ from converter.cli.announcer import Announcer
 from converter.cli.duration import read_duration
 from converter.cli.options import cluster_options, repo_argument
 from converter.cli.output import Progress
-from converter.cli.repository import load_valid, named
+from converter.cli.repository import load_valid, named, rendered
 from converter.errors import CampaignsError, Refused
 from converter.model import Repo
 from converter.reconcile.outcome import Fate, Outcome
@@ -126,7 +126,7 @@ def command(
                 "--dry-run asks no cluster, so it cannot say what --prune would cancel and has no "
                 "--format json; leave them out"
             )
-        return _print_rendered(_load(repo, namespace, prune=False))
+        return _print_rendered(_load(repo, namespace, prune=False), repo)
     progress = Progress()
     announcer = Announcer(
         progress, output == "text", verbose, annotates=os.environ.get("GITHUB_ACTIONS") == "true"
@@ -170,7 +170,6 @@ def _apply(
     from converter.reconcile.apply import Options, apply
     from converter.reconcile.fence import Fence
     from converter.reconcile.provenance import Provenance
-    from converter.render import render
 
     settings = repo.settings
     client = Client.from_kubeconfig(
@@ -199,7 +198,7 @@ def _apply(
         fence=fence,
         **options,
     )
-    manifests = render(repo)
+    manifests = rendered(repo, directory)
     announcer.expect(manifests)
     apply(client, manifests, settings, queue_for(settings.backend), chosen, outcome)
     return client
@@ -271,10 +270,8 @@ def _load(directory: Path, namespace: str | None, *, prune: bool) -> Repo:
     return named(loaded, directory, for_certain=prune)
 
 
-def _print_rendered(repo: Repo) -> int:
-    from converter.render import render
-
-    for manifest in render(repo):
+def _print_rendered(repo: Repo, directory: Path) -> int:
+    for manifest in rendered(repo, directory):
         click.echo(f"rendered: {manifest.target}")
     click.echo("nothing was sent: the cluster was not asked")
     return 0

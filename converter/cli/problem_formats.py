@@ -4,8 +4,8 @@ Each format is a function from a `Report` to the whole output, which ends in a n
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
@@ -20,14 +20,27 @@ SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 @dataclass(frozen=True, slots=True)
+class Fixed:
+    """How many problems were mended in how many files."""
+
+    problems: int
+    files: int
+
+    def __str__(self) -> str:
+        return f"{_number(self.problems, 'problem')} in {_number(self.files, 'file')}"
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The problems of all repositories that were checked, and how many files these have.
 
-    Paths are as the reader can open them from where the command runs.
+    Paths are as the reader can open them from where the command runs. `fixed` is None where
+    nothing was to be mended.
     """
 
     problems: tuple[Problem, ...]
     files: int
+    fixed: Fixed | None = None
 
     def count(self, level: Level) -> int:
         """How many problems are of this level."""
@@ -36,7 +49,13 @@ class Report:
 
 def text(report: Report) -> str:
     """One line a problem, and one that counts them."""
-    return _lines((*map(str, report.problems), summary(report)))
+    return _lines((*map(str, report.problems), *_last_lines(report)))
+
+
+def _last_lines(report: Report) -> Iterator[str]:
+    if report.fixed is not None and report.fixed.problems:
+        yield f"Fixed {report.fixed}."
+    yield summary(report)
 
 
 def summary(report: Report) -> str:
@@ -52,7 +71,7 @@ def summary(report: Report) -> str:
 
 def json_document(report: Report) -> str:
     """See `campaigns validate --help`. A new member does not change the version."""
-    document = {
+    document: dict[str, Any] = {
         "version": 1,
         "problems": [_problem(problem) for problem in report.problems],
         "summary": {
@@ -61,12 +80,14 @@ def json_document(report: Report) -> str:
             "files": report.files,
         },
     }
+    if report.fixed is not None:
+        document["fixed"] = asdict(report.fixed)
     return _json(document)
 
 
 def github(report: Report) -> str:
     """Workflow commands, which GitHub Actions turns into annotations of the files."""
-    return _lines((*map(_workflow_command, report.problems), summary(report)))
+    return _lines((*map(_workflow_command, report.problems), *_last_lines(report)))
 
 
 def sarif(report: Report) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from converter.cli.options import repo_argument
-from converter.cli.repository import load_valid, named
+from converter.cli.repository import load_valid, named, rendered
 from converter.errors import Refused
 
 STDOUT = Path("-")
@@ -50,10 +50,9 @@ def command(*, repo: Path, out: Path) -> int:
     """
     _refuse_sources(repo, out)
     loaded = named(load_valid(repo), repo)
-    from converter.render import render
     from converter.render.files import rendered_files, yaml_stream
 
-    manifests = render(loaded)
+    manifests = rendered(loaded, repo)
     if out == STDOUT:
         # As bytes: the locale has no say in how the text is encoded.
         sys.stdout.buffer.write(yaml_stream(manifests).encode())

@@ -6,6 +6,7 @@ from dataclasses import asdict
 import click
 
 from converter.checks import ALL_RULES
+from converter.checks.docs import can_be_ignored
 from converter.checks.wording import instead
 from converter.problem import Level
 from converter.rule import Rule
@@ -20,7 +21,7 @@ def command(*, code: str | None, output: str) -> int:
     """Explain the rule with this CODE (or name), or list all rules.
 
     With --format json the document is {"version": 1, "rules": [{"code", "name", "what", "why",
-    "wrong", "right", "since", "level"}]}.
+    "wrong", "right", "since", "level", "ignorable"}]}.
 
     \b
     Example:
@@ -70,6 +71,7 @@ def _page(rule: Rule) -> str:
             "Right:",
             _indented(rule.right),
             "",
+            *([f"{can_be_ignored(rule)}\n"] if rule.ignorable else ()),
             f"Since {rule.since}.",
         )
     )

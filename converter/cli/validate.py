@@ -5,15 +5,19 @@ line that counts them, as with other linters.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import click
 
 from converter.checks import ALL_RULES
-from converter.cli.problem_formats import FORMATS, Report
+from converter.checks.registry import history_rules
+from converter.cli.problem_formats import FORMATS, Fixed, Report
 from converter.cli.repository import load_checked
+from converter.errors import CampaignsError
+from converter.history import earlier_repository
 from converter.load import RULES, LoadResult
+from converter.load.earlier import Earlier
 from converter.load.files import DIRECTORIES, SETTINGS_FILE, find
 from converter.problem import Level, Problem
 
@@ -57,8 +61,29 @@ def _prefixes(
     metavar="CODE,...",
     help="Report all but these; files that cannot be loaded are reported all the same.",
 )
+@click.option(
+    "--since",
+    metavar="REV",
+    help="Compare with this commit (rules G). Without it: with the last one that HEAD shares with "
+    "origin's default branch, or HEAD; outside git with none.",
+)
+@click.option("--fix", is_flag=True, help="Mend what is safe to mend, and report what is left.")
+@click.option(
+    "--diff",
+    is_flag=True,
+    help="Show what --fix would do, and do nothing; exit code 1 if that is something, else 0.",
+)
+@click.option("--no-cache", is_flag=True, help="Look at every file, also those that were valid.")
 def command(
-    *, paths: tuple[Path, ...], output: str, select: tuple[str, ...], ignore: tuple[str, ...]
+    *,
+    paths: tuple[Path, ...],
+    output: str,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    since: str | None,
+    fix: bool,
+    diff: bool,
+    no_cache: bool,
 ) -> int:
     """Check the files in REPO (the current directory) as far as that needs no cluster.
 
@@ -68,7 +93,11 @@ def command(
 
     With --format json the document is {"version": 1, "problems": [{"path", "line", "column",
     "code", "name", "level", "message", "remedy"}], "summary": {"errors", "warnings", "files"}}.
-    Lines and columns count from 1; 0 stands for the file as a whole.
+    Lines and columns count from 1; 0 stands for the file as a whole. With --fix there is also
+    "fixed": {"problems", "files"}.
+
+    --fix puts quotes around text that YAML misreads (F007) and renames .yml files (F008), where
+    nothing else can be meant; all else in the files stays as it is.
 
     \b
     Exit codes:
@@ -79,16 +108,37 @@ def command(
     \b
     Example:
       campaigns validate .
+      campaigns validate . --since origin/main
     """
+    named = roots(paths or (Path("."),))
+    fixed = _fixed(named) if fix and not diff else None
+    if diff:
+        return _difference(named, output)
+    compare = _comparison(since, select, ignore)
     problems: list[Problem] = []
     files = 0
-    for root in roots(paths or (Path("."),)):
-        loaded, found = load_checked(root)
+    for root in named:
+        loaded, found = load_checked(root, compare, left_out=ignore, cached=not no_cache)
         files += _count_files(loaded)
         problems += [problem for problem in found if is_selected(problem.code, select, ignore)]
-    report = Report(tuple(problems), files)
+    report = Report(tuple(problems), files, fixed)
     click.echo(FORMATS[output](report), nl=False)
     return 1 if report.count(Level.ERROR) else 0
+
+
+def _fixed(named: Iterable[Path]) -> Fixed:
+    # Imported where it is needed: most runs change nothing.
+    from converter.cli.fix import fix
+
+    return fix(named)
+
+
+def _difference(named: Iterable[Path], output: str) -> int:
+    from converter.cli.fix import show
+
+    if output != "text":
+        raise click.UsageError("--diff is text: leave --format out")
+    return show(named)
 
 
 def roots(paths: Iterable[Path]) -> Sequence[Path]:
@@ -108,6 +158,22 @@ def is_selected(code: str, select: tuple[str, ...], ignore: tuple[str, ...]) -> 
     if code in NEVER_HIDDEN:
         return True
     return (not select or code.startswith(select)) and not code.startswith(ignore)
+
+
+def _comparison(
+    since: str | None, select: tuple[str, ...], ignore: tuple[str, ...]
+) -> Callable[[LoadResult], Earlier | None] | None:
+    """How to find what a repository said earlier; git is not asked for rules that are left out."""
+    if not any(is_selected(rule.code, select, ignore) for rule in history_rules()):
+        return None
+
+    def compare(loaded: LoadResult) -> Earlier | None:
+        try:
+            return earlier_repository(loaded, since)
+        except CampaignsError as error:
+            raise click.BadParameter(str(error), param_hint="--since") from error
+
+    return compare
 
 
 def _root_of_directory(directory: Path) -> Path:

@@ -4,17 +4,18 @@ A schema's own words are `patternErrorMessage` and
 `errorMessage`, which editors show too.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from converter.load.mistakes import Mistake
-from converter.load.mistyped import mistyped, short_of
+from converter.load.mistyped import mistyped, short_of, unclear
 from converter.load.nodes import Kind, Node
 from converter.load.positions import TextPositions
 from converter.load.scalars import Misread
 from converter.load.schema import FileKind, Violation, document
-from converter.load.wording import alike, listed, quoted, shown, subject
+from converter.load.wording import alike, listed, named_character, quoted, shown, subject
 from converter.quantity import meant_quantities
 
 # Keys that other programs have, or that this one had under another roof.
@@ -27,6 +28,7 @@ _HINTS: Final = {
         "remove it: admission policies of the cluster decide that",
     ),
 }
+_NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 # More keys than this do not fit into a message.
 _LISTED: Final = 12
 
@@ -66,7 +68,7 @@ class Case:
 
     def at_value(self, code: str, message: str, remedy: str) -> Mistake:
         """A mistake about the value."""
-        return Mistake(*self.positions.value(*self.path), code, message, remedy)
+        return Mistake(self.node.line, self.node.column, code, message, remedy)
 
     def at_key(self, name: str, code: str, message: str, remedy: str) -> Mistake:
         """A mistake about a key of the value."""
@@ -162,11 +164,23 @@ def _pattern(case: Case) -> Iterator[Mistake]:
     if not case.node.text:
         yield from _too_small(case)
         return
-    message = f"{case.subject}: {quoted(case.node.text)} is not valid"
+    message = f"{case.subject}: {quoted(case.node.text)} is not valid{_fault(case)}"
     is_quantity = case.schema == document(case.kind)["$defs"].get("quantity")
     meant = meant_quantities(case.node.text) if is_quantity else ()
     remedy = f"did you mean {listed(meant, 'or')}?" if meant else f"write {_form(case.schema)}"
     yield case.at_value("F005", message, remedy)
+
+
+def _fault(case: Case) -> str:
+    """The one thing that is wrong with a text, where nobody may see it; else empty."""
+    text, pattern = case.node.text, re.compile(case.schema["pattern"])
+    if text.endswith("\n") and pattern.fullmatch(text.rstrip("\n")):
+        return ": it ends in a line break"
+    foreign = _NOT_ASCII.search(text)
+    if foreign is None or not pattern.fullmatch(_NOT_ASCII.sub("a", text)):
+        return ""
+    name = named_character(foreign[0])
+    return f": {foreign[0]} is {name}" if foreign[0].isprintable() else f": it has {name} in it"
 
 
 def _form(schema: dict[str, Any]) -> str:
@@ -191,6 +205,9 @@ def _too_many(case: Case) -> Iterator[Mistake]:
 
 
 def _range(case: Case) -> Iterator[Mistake]:
+    if isinstance(case.node.value, Misread) and "string" in case.schema["type"]:
+        yield unclear(case.node, case.node.value)
+        return
     low, high = case.schema["minimum"], case.schema.get("maximum")
     remedy = f"write a number from {low} to {high}" if high else f"write at least {low}"
     yield case.at_value("F005", f"{case.subject} is {shown(case.node.text)}", remedy)

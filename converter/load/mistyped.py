@@ -25,6 +25,17 @@ def mistyped(node: Node, path: Sequence[str | int], types: Sequence[str]) -> Mis
     return Mistake(node.line, node.column, code, message, remedy)
 
 
+def unclear(node: Node, value: Misread) -> Mistake:
+    """A value without an agreed reading, where both a number and text may stand."""
+    return Mistake(
+        node.line,
+        node.column,
+        "F007",
+        f"some YAML readers take {shown(node.text)} for {value.reading}",
+        f"write {' or '.join(filter(None, (value.usual, quoted(node.text))))}",
+    )
+
+
 def short_of(node: Node, path: Sequence[str | int]) -> str:
     """What to write where something is empty."""
     if node.kind is Kind.SCALAR:
@@ -41,7 +52,10 @@ def _mistyped(node: Node, name: str, types: Sequence[str]) -> tuple[str, str, st
             return _not_text(node, name)
         if "integer" in types or "boolean" in types:
             return _not_plain(node, name, wanted)
-    return "F005", f"{name} is {_found(node)}", f"write {wanted}"
+    remedy = f"write {wanted}"
+    if node.braces and "string" in types:
+        remedy += "; put text that begins with { in quotes"
+    return "F005", f"{name} is {_found(node)}", remedy
 
 
 def _not_text(node: Node, name: str) -> tuple[str, str, str]:

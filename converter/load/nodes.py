@@ -31,9 +31,10 @@ MAX_VALUES: Final = 2_000_000
 
 _TEXT_TAGS: Final = ("!", "tag:yaml.org,2002:str")
 _MERGE: Final = "<<"
-# Stands for a scalar that has no agreed value. Where the schemas expect anything but an amount
-# they refuse it, and no file that has one is loaded.
-_MISREAD: Final = 0.5
+_REMOVE_TAG: Final = "remove the tag, or put text that begins with ! in quotes"
+# Stands for a scalar that has no agreed value. No schema accepts it anywhere: it is neither whole
+# nor an amount.
+_MISREAD: Final = -0.5
 
 
 class Kind(Enum):
@@ -49,9 +50,11 @@ class Node:
     """One value of a document. Lines and columns count from 1.
 
     `text` and `plain` belong to a scalar, `items` to a list. A mapping has its own pairs of nodes
-    in `pairs`, in the order of the file; `entries` has what it means, with merged keys.
-    `count` is the number of values in it, itself included, aliases expanded; `height` the number
-    of levels.
+    in `pairs`, in the order of the file; `entries` has what it means, with merged keys. `braces`
+    says that it is written in { }.
+    `places` has line and column of those entries of a list that are aliases: the nodes themselves
+    stand where their anchors are. `count` is the number of values in it, itself included, aliases
+    expanded; `height` the number of levels.
     """
 
     kind: Kind
@@ -62,6 +65,8 @@ class Node:
     items: list["Node"] = field(default_factory=list)
     pairs: list[tuple["Node", "Node"]] = field(default_factory=list)
     entries: dict[str, tuple["Node", "Node"]] = field(default_factory=dict)
+    braces: bool = False
+    places: dict[str | int, tuple[int, int]] = field(default_factory=dict)
     count: int = 1
     height: int = 1
 
@@ -105,6 +110,9 @@ class _Composer:
         if not isinstance(event, DocumentStartEvent):
             return Node(Kind.SCALAR, 1, 1, plain=True)
         root = self._node(self._next(), 0)
+        if root.plain and not root.text:
+            # Nothing is in no place: libyaml has the one behind the end of the file.
+            root.line = root.column = 1
         self._next()
         event = self._next()
         if not isinstance(event, StreamEndEvent):
@@ -141,7 +149,8 @@ class _Composer:
             raise _malformed(
                 event,
                 f"the alias *{name} has no anchor before it",
-                f"write &{name} at the value that is meant",
+                f"write &{name} at the value that is meant, or put text that begins with * in "
+                "quotes",
             )
         node = self._anchors[name]
         if node is None:
@@ -161,13 +170,21 @@ class _Composer:
         if isinstance(event, SequenceStartEvent):
             if tag not in (None, "!", "tag:yaml.org,2002:seq"):
                 raise _tagged(event)
-            items = list(self._until(SequenceEndEvent, depth + 1))
-            node = Node(Kind.LIST, line, column, items=items)
-            return _measured(node, items)
+            return self._list(Node(Kind.LIST, line, column), depth + 1)
         if tag not in (None, "!", "tag:yaml.org,2002:map"):
             raise _tagged(event)
         nodes = self._until(MappingEndEvent, depth + 1)
-        return _mapping(line, column, list(zip(nodes, nodes, strict=True)))
+        node = _mapping(line, column, list(zip(nodes, nodes, strict=True)))
+        node.braces = event.flow_style
+        return node
+
+    def _list(self, node: Node, depth: int) -> Node:
+        while not isinstance(event := self._next(), SequenceEndEvent):
+            if isinstance(event, AliasEvent):
+                mark: Any = event.start_mark
+                node.places[len(node.items)] = (mark.line + 1, mark.column + 1)
+            node.items.append(self._node(event, depth))
+        return _measured(node, node.items)
 
     def _until(self, end: type[Any], depth: int) -> Iterator[Node]:
         while not isinstance(event := self._next(), end):
@@ -178,6 +195,9 @@ def _mapping(line: int, column: int, pairs: list[tuple[Node, Node]]) -> Node:
     own: dict[str, tuple[Node, Node]] = {}
     merged: dict[str, tuple[Node, Node]] = {}
     for key, value in pairs:
+        if value.plain and not value.text and value.line > key.line:
+            # "? key" without a value: libyaml has the one in front of whatever comes next.
+            value.line, value.column = key.line, key.column
         if is_merge(key):
             for name, entry in _merged_entries(value):
                 merged.setdefault(name, entry)
@@ -221,7 +241,8 @@ def _too_deep(event: Any) -> Malformed:
 
 def _tagged(event: Any) -> Malformed:
     tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
-    return _malformed(event, f"the tag {tag} is not supported", "remove the tag")
+    remedy = "remove the tag" if tag.startswith("!!") else _REMOVE_TAG
+    return _malformed(event, f"the tag {tag} is not supported", remedy)
 
 
 def _malformed(event: Any, message: str, remedy: str) -> Malformed:

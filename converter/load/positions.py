@@ -15,8 +15,19 @@ class TextPositions:
         self._text = text
 
     def value(self, *path: str | int) -> tuple[int, int]:
-        """Line and column of a value, or of the nearest thing around it."""
-        node, _ = self._find(path)
+        """Line and column of a value, or of the nearest thing around it.
+
+        Of what is in an entry of a list that is an alias, those of the alias: the rest of the list
+        is what makes it wrong.
+        """
+        node = self.root
+        for step in path:
+            if step in node.places:
+                return node.places[step]
+            found = _within(node, step)
+            if found is None:
+                break
+            _, node = found
         return node.line, node.column
 
     def key(self, *path: str | int) -> tuple[int, int]:
@@ -38,11 +49,18 @@ class TextPositions:
     def _find(self, path: tuple[str | int, ...]) -> tuple[Node, Node | None]:
         node, key = self.root, None
         for step in path:
-            if isinstance(step, int) and -1 < step < len(node.items):
-                node, key = node.items[step], None
-            elif isinstance(step, str) and step in node.entries:
-                key, node = node.entries[step]
-            else:
+            found = _within(node, step)
+            if found is None:
                 # What is missing belongs to the thing found so far, not to that thing's key.
                 return node, None
+            key, node = found
         return node, key
+
+
+def _within(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
+    """The key, if there is one, and the value that one step of a path leads to."""
+    if isinstance(step, int) and -1 < step < len(node.items):
+        return None, node.items[step]
+    if isinstance(step, str) and step in node.entries:
+        return node.entries[step]
+    return None

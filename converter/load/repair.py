@@ -44,6 +44,7 @@ def repaired(kind: FileKind, values: Any, found: Iterable[Violation]) -> Any:
     if not isinstance(values, dict):
         return None
     rest = {**values}
+    wrong: set[int] = set()
     for violation in found:
         match violation.path:
             case () if violation.keyword == "additionalProperties":
@@ -55,10 +56,12 @@ def repaired(kind: FileKind, values: Any, found: Iterable[Violation]) -> Any:
             case (str(name), *_) if name in _HARMLESS[kind]:
                 rest.pop(name, None)
             case ("volumes", int(index), *_) if kind is FileKind.CAMPAIGN:
-                rest["volumes"] = [
-                    f"unreadable-{index}" if place == index else volume
-                    for place, volume in enumerate(rest["volumes"])
-                ]
+                wrong.add(index)
             case _:
                 return None
+    if wrong:
+        rest["volumes"] = [
+            f"unreadable-{place}" if place in wrong else volume
+            for place, volume in enumerate(values["volumes"])
+        ]
     return rest if accepts(kind, rest) else None

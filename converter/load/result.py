@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from converter.load.comments import Comment
 from converter.model import EMPTY, Campaign, Pipeline, Repo, Settings
 from converter.problem import Problem
 
@@ -31,8 +32,8 @@ class LoadResult:
     `settings` is None where converter.yaml is missing or too broken to be of use. `broken` has the
     paths of files with mistakes, so that no rule calls them missing; what is right in such a file
     may still be among the campaigns and pipelines, so that the rules find more in one run.
-    `positions` is by path, for every file that is YAML. Paths are relative to the repository, with
-    forward slashes.
+    `positions` is by path, for every file that is YAML, and `comments` for those with comments that
+    speak to this program. Paths are relative to the repository, with forward slashes.
     """
 
     root: Path
@@ -42,6 +43,7 @@ class LoadResult:
     problems: tuple[Problem, ...] = ()
     broken: frozenset[str] = frozenset()
     positions: Mapping[str, Positions] = field(default_factory=lambda: EMPTY)
+    comments: Mapping[str, tuple[Comment, ...]] = field(default_factory=lambda: EMPTY)
 
     @property
     def repo(self) -> Repo | None:

@@ -1,7 +1,8 @@
-"""The rules that loading keeps: codes F001 to F008."""
+"""The rules about files: those that loading keeps, F001 to F008, and those about comments."""
 
 from typing import Final
 
+from converter.problem import Level
 from converter.rule import Rule
 
 RULES: Final = (
@@ -88,4 +89,32 @@ RULES: Final = (
         right="# campaigns/spring.yaml\npipeline: ocr\nvolumes: [A0001]\n",
         since="0.1.0",
     ),
+)
+
+UNUSED_IGNORE: Final = Rule(
+    code="F009",
+    name="unused-ignore",
+    what="A comment that ignores a rule has something to ignore.",
+    why="Left behind, it would hide the next mistake in its place. Nothing is said of it while a "
+    "file is broken or the rule cannot be looked at.",
+    wrong="# campaigns/letters.yaml\npipeline: ocr\nvolumes:\n"
+    "  - letters-1871  # campaigns: ignore=C010 the first scan was bad\n",
+    right="# campaigns/letters.yaml\npipeline: ocr\nvolumes:\n  - letters-1871\n",
+    since="0.1.0",
+    level=Level.WARNING,
+    ignorable=True,
+)
+BAD_IGNORE: Final = Rule(
+    code="F010",
+    name="bad-ignore",
+    what="A comment that ignores a rule names rules that can be ignored, and says why.",
+    why="A comment that is not understood ignores nothing, and a decision whose reason nobody "
+    "wrote down cannot be reviewed.",
+    wrong="# campaigns/letters.yaml\npipeline: ocr\nvolumes:\n"
+    "  - letters-1871  # campaigns: ignore=C010\n",
+    right="# campaigns/letters.yaml\npipeline: ocr\nvolumes:\n"
+    "  - letters-1871\n"
+    "# campaigns/letters-2.yaml\npipeline: ocr\nvolumes:\n"
+    "  - letters-1871  # campaigns: ignore=C010 the first scan was bad\n",
+    since="0.1.0",
 )

@@ -60,7 +60,7 @@ def _without_whole_floats(values: Any) -> Any:
     if isinstance(values, dict):
         return {name: _without_whole_floats(value) for name, value in values.items()}
     if isinstance(values, float) and values.is_integer():
-        return 0.5 if values > 0 else -0.5
+        return 0.5 if values >= 0 else -0.5
     return values
 
 
@@ -90,7 +90,8 @@ def _violation(kind: FileKind, error: Any, values: Any) -> Violation:
 
 
 def _path(error: Any, values: Any) -> tuple[str | int, ...]:
-    """Where an error is. The library gives the keys "0", "00" and "+0" as if they were index 0."""
+    """Where an error is. The library gives the keys "0", "00" and "+0" as if they were index 0, and
+    leaves the key "" out."""
     first, *others = _places(values, list(error.instance_path))
     if others:
         return next((path for path, value in (first, *others) if value == error.instance), first[0])
@@ -100,10 +101,12 @@ def _path(error: Any, values: Any) -> tuple[str | int, ...]:
 def _places(values: Any, steps: list[str | int]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     if not steps:
         yield (), values
-        return
-    for key in _keys(values, steps[0]):
+    for key in _keys(values, steps[0]) if steps else ():
         for path, value in _places(values[key], steps[1:]):
             yield (key, *path), value
+    if isinstance(values, dict) and "" in values:
+        for path, value in _places(values[""], steps):
+            yield ("", *path), value
 
 
 def _keys(values: Any, step: str | int) -> list[str] | list[int]:

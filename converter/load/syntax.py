@@ -10,11 +10,16 @@ from typing import Final, NamedTuple
 
 from yaml import MarkedYAMLError
 
+from converter.load.wording import INVISIBLE, named_character
+
 _LINE_BREAK: Final = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 # The complement of c-printable in the specification.
 _NOT_PRINTABLE: Final = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
+# Spaces that are none of YAML's, and what has no width at all: nobody sees them in an editor.
+_ODD_INDENTATION: Final = re.compile(rf" *(?P<odd>[{INVISIBLE}])")
+_CONFLICT: Final = re.compile("<{7} |={7}$|>{7} |[|]{7} ")
 _ESCAPED_CODE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
 _SURROGATES: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 # libyaml has read the backslash and the letter after it when it looks at the code.
@@ -78,6 +83,39 @@ _KNOWN: Final = (
         "put the text in quotes",
     ),
     _Known(
+        "while scanning an alias",
+        "did not find expected alphabetic",
+        "text cannot begin with *",
+        "put the text in quotes",
+        at_start=True,
+    ),
+    _Known(
+        "while scanning an anchor",
+        "did not find expected alphabetic",
+        "text cannot begin with &",
+        "put the text in quotes",
+        at_start=True,
+    ),
+    _Known(
+        "while scanning a block scalar",
+        "did not find expected comment or line break",
+        "text in the line of its | or >",
+        "begin it in the next line; put text that begins with | or > in quotes",
+        at_start=True,
+    ),
+    _Known(
+        "",
+        "did not find expected <document start>",
+        "something after the end of the document",
+        "keep one document in a file: remove ...",
+    ),
+    _Known(
+        "",
+        "found incompatible YAML document",
+        "a version of YAML that is not known",
+        "remove the line that begins with %YAML",
+    ),
+    _Known(
         "",
         "mapping values are not allowed in this context",
         "a colon and a space in a place where no key can be",
@@ -100,7 +138,8 @@ _KNOWN: Final = (
         "while parsing a block collection",
         "did not find expected '-' indicator",
         "something that is no entry of the list around it",
-        "begin each entry with - and a space, and indent all of them as far as the first",
+        "begin each entry with - and a space, and indent all of them as far as the first; put the "
+        "whole of a value that has quotes or brackets in it in quotes",
     ),
     _Known(
         "while parsing a quoted scalar",
@@ -114,9 +153,12 @@ _KNOWN: Final = (
 def syntax_error(error: MarkedYAMLError, text: str) -> Malformed:
     """Where and why the parser gave up on `text`."""
     mark = error.problem_mark or error.context_mark
-    line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
     lines = _LINE_BREAK.split(text)
-    at = lines[line - 1] if 0 < line <= len(lines) else ""
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    if line > len(lines):
+        # The end of a file whose last line has no end.
+        line, column = len(lines), len(lines[-1]) + 1
+    at = lines[line - 1]
     character = at[column - 1 : column]
     if character == "\t" or "\t" in at[: len(at) - len(at.lstrip())]:
         return Malformed(line, column, "a tab in the indentation", "indent with spaces")
@@ -129,8 +171,21 @@ def syntax_error(error: MarkedYAMLError, text: str) -> Malformed:
     start = error.context_mark
     if known.at_start and start:
         line, column = start.line + 1, start.column + 1
+    if cause := _cause(lines[line - 1], line):
+        return cause
     message = known.message.replace("{character}", character)
     return Malformed(line, column, f"not YAML: {message}", known.remedy)
+
+
+def _cause(at: str, line: int) -> Malformed | None:
+    """What somebody who looks at the line may not see, or not take for a part of it."""
+    if odd := _ODD_INDENTATION.match(at):
+        what = f"the invisible character {named_character(odd['odd'])} in the indentation"
+        return Malformed(line, odd.start("odd") + 1, what, "indent with spaces")
+    if _CONFLICT.match(at):
+        what = "a conflict that git left in the file"
+        return Malformed(line, 1, what, "keep one of the two sides, and remove the marks of git")
+    return None
 
 
 def _no_character(line: int, column: int, at: str) -> Malformed:

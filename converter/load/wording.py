@@ -9,6 +9,9 @@ SHOWN: Final = 60
 # A name with fewer of its characters is no abbreviation that one can be sure of.
 _ABBREVIATION: Final = 3
 
+# Spaces other than the usual one, and characters without a width.
+INVISIBLE: Final = "\xa0\xad\u1680\u2000-\u200f\u202f\u205f-\u2064\u3000\ufeff"
+_INVISIBLE: Final = re.compile(f"[{INVISIBLE}]")
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _USERINFO: Final = re.compile(r"(?<=//)[^/?#]*@")
 _SECRET_PARAMETER: Final = re.compile(
@@ -16,20 +19,31 @@ _SECRET_PARAMETER: Final = re.compile(
     r"[^&;#]*",
     re.IGNORECASE,
 )
+# The runners of GitHub and of Azure take these for a command, anywhere in a line of a log.
+_RUNNER_COMMAND: Final = re.compile(r"##(?=(?:vso)?\[)")
 
 
 def shown(text: str) -> str:
-    """`text` on one line, without the secrets of URLs, at most `SHOWN` characters long."""
+    """`text` on one line, without the secrets of URLs, at most `SHOWN` characters long.
+
+    Characters that nobody could see are shown by their numbers.
+    """
     safe = _USERINFO.sub("***@", text)
     safe = one_line(_SECRET_PARAMETER.sub(r"\g<name>***", safe))
+    safe = _INVISIBLE.sub(lambda found: f"<{named_character(found[0])}>", safe)
     return safe if len(safe) <= SHOWN else f"{safe[: SHOWN - 1]}…"
+
+
+def named_character(character: str) -> str:
+    """A character by its number in Unicode, for example ``U+200B``."""
+    return f"U+{ord(character):04X}"
 
 
 def one_line(text: str) -> str:
     """`text` without line breaks and other characters that a terminal would act on."""
     # A lone surrogate comes from a file name that is not UTF-8; no terminal could print it.
     printable = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return _UNPRINTABLE.sub(" ", printable)
+    return _RUNNER_COMMAND.sub("# #", _UNPRINTABLE.sub(" ", printable))
 
 
 def quoted(text: str) -> str:

@@ -4,6 +4,18 @@ A pure function of the files: no clock, no environment, no network, and the same
 and machine.
 """
 
-from converter.render.repository import render
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from converter.render.repository import render
 
 __all__ = ["render"]
+
+
+def __getattr__(name: str) -> Any:
+    """`render`, imported when it is asked for: a digest of what it is made from needs no Jinja."""
+    if name == "render":
+        from converter.render.repository import render
+
+        return render
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

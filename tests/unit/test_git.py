@@ -9,7 +9,19 @@ import pytest
 
 import converter.git
 from converter.errors import CampaignsError
-from converter.git import Order, has_whole_history, head_commit, order_to, repository_name
+from converter.git import (
+    Order,
+    blobs,
+    changed_files,
+    commit_named,
+    common_commit,
+    files_in,
+    has_whole_history,
+    head_commit,
+    is_in_clone,
+    order_to,
+    repository_name,
+)
 
 
 def git(directory: Path, *arguments: str) -> str:
@@ -110,6 +122,11 @@ def test_a_repository_that_git_cannot_read_is_not_one_without_a_name(
     with pytest.raises(CampaignsError, match=f"^git cannot read .*clone: {why}{advice}$"):
         repository_name(clone)
     assert head_commit(clone) == ""
+    with pytest.raises(CampaignsError, match=f"^git cannot read .*clone: {why}$"):
+        commit_named(clone, "HEAD")
+    # `git diff` takes a directory that it may not read for one outside of git.
+    with pytest.raises(CampaignsError, match=r"^git cannot read .*clone: \w"):
+        changed_files(clone, "HEAD", ["x"])
 
 
 def test_how_two_commits_stand_to_each_other(tmp_path: Path) -> None:
@@ -138,3 +155,141 @@ def committed(repo: Path, text: str) -> str:
     git(repo, "add", "file")
     git(repo, "commit", "--quiet", "--message", text)
     return head_commit(repo)
+
+
+def test_a_commit_by_whatever_names_it(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    first, second = (committed(tmp_path, text) for text in "ab")
+    git(tmp_path, "tag", "--annotate", "--message=x", "v1", first)
+    for name in (first, first[:12], "v1", "HEAD~1", "main^"):
+        assert commit_named(tmp_path, name) == first
+    assert commit_named(tmp_path, "HEAD") == second
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "nowhere", "f" * 40, "HEAD:file", "HEAD~1..HEAD", "^HEAD", "-x", "--all", "--git-dir=."],
+)
+def test_what_names_no_commit(tmp_path: Path, name: str) -> None:
+    git(tmp_path, "init", "--quiet")
+    for text in "ab":
+        committed(tmp_path, text)
+    assert commit_named(tmp_path, name) == ""
+
+
+def test_no_option_reaches_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert commit_named(tmp_path, "--output=x") == commit_named(tmp_path, "-x") == ""
+    with pytest.raises(CampaignsError, match="cannot run git"):
+        commit_named(tmp_path, "x")
+
+
+def test_the_commit_shared_with_the_default_branch(tmp_path: Path) -> None:
+    repo, clone = tmp_path / "repo", tmp_path / "clone"
+    git(tmp_path, "init", "--quiet", str(repo))
+    assert common_commit(repo) == ""
+    shared = committed(repo, "a")
+    assert common_commit(repo) == ""
+    git(tmp_path, "clone", "--quiet", str(repo), str(clone))
+    committed(clone, "b")
+    committed(repo, "c")
+    git(clone, "fetch", "--quiet")
+    assert common_commit(clone) == shared
+    assert common_commit(tmp_path) == ""
+
+
+ODD_NAMES = ["a b", "a\nb", "\u00e5\u00e4\u00f6", 'quo"te', "tab\tbed", "-x", ":(top)x"]
+
+
+def test_files_that_changed_in_a_directory_of_the_clone(clone: Path) -> None:
+    eu = clone / "eu"
+    (eu / "campaigns").mkdir(parents=True)
+    for name in ("kept", "edited", "gone", "untracked", *ODD_NAMES):
+        (eu / "campaigns" / name).write_text(f"old {name}")
+    (eu / "other").write_text("old")
+    (clone / "campaigns").mkdir()
+    (clone / "campaigns/top").write_text("old")
+    (eu / "campaigns/link").symlink_to("kept")
+    git(clone, "add", "--all")
+    git(clone, "commit", "--quiet", "--message", "first")
+    for path in ("eu/campaigns/edited", "eu/other", "campaigns/top"):
+        (clone / path).write_text("new")
+    for name in ODD_NAMES:
+        (eu / "campaigns" / name).write_text("new")
+    (eu / "campaigns/gone").unlink()
+    (eu / "campaigns/link").unlink()
+    (eu / "campaigns/new").write_text("new")
+    (eu / "campaigns/added").write_text("new")
+    git(clone, "add", "eu/campaigns/added", "eu/campaigns/edited")
+    git(clone, "rm", "--quiet", "--cached", "eu/campaigns/untracked")
+    changed = changed_files(eu, "HEAD", ["campaigns", "missing"])
+    # git takes it for deleted; the file that is there may be another one.
+    names = ["edited", "gone", "untracked", *ODD_NAMES]
+    assert changed.keys() == {f"campaigns/{name}" for name in ("added", "link", *names)}
+    assert changed["campaigns/added"] == changed["campaigns/link"] == ""
+    contents = blobs(eu, [changed[f"campaigns/{name}"] for name in names])
+    assert [contents[changed[f"campaigns/{name}"]] for name in names] == [
+        f"old {name}".encode() for name in names
+    ]
+    there = ("kept", "edited", "gone", "untracked", "link", *ODD_NAMES)
+    assert files_in(eu, "HEAD", "campaigns") == {f"campaigns/{name}" for name in there}
+    assert files_in(eu, "HEAD", "missing") == frozenset()
+
+
+def test_blobs_of_any_bytes(clone: Path) -> None:
+    contents = [b"", b"\n", b"\n\nblob 3\n", b"\0\xff\r\n", b"x" * 100_000]
+    ids = []
+    for number, data in enumerate(contents):
+        (clone / str(number)).write_bytes(data)
+        ids.append(git(clone, "hash-object", "-w", "--no-filters", str(number)))
+    git(clone, "commit", "--quiet", "--allow-empty", "--message", "first")
+    tree = git(clone, "rev-parse", "HEAD^{tree}")
+    found = blobs(clone, [*ids, "f" * 40, tree, *ids[:1]])
+    assert found == dict(zip(ids, contents, strict=True))
+    assert blobs(clone, []) == {}
+
+
+def test_a_conflict_has_the_files_of_the_commit(clone: Path) -> None:
+    first = committed(clone, "a\n")
+    git(clone, "checkout", "--quiet", "-b", "side")
+    committed(clone, "b\n")
+    git(clone, "checkout", "--quiet", "-b", "other", first)
+    committed(clone, "c\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(clone, "merge", "--quiet", "side")
+    changed = changed_files(clone, first, ["file"])
+    assert blobs(clone, changed.values()) == {changed["file"]: b"a\n"}
+
+
+def test_what_git_sets_for_its_hooks_is_about_another_directory(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = committed(clone, "a")
+    (clone / "file").write_text("b")
+    other = tmp_path / "other"
+    git(tmp_path, "init", "--quiet", str(other))
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    monkeypatch.setenv("GIT_INDEX_FILE", "none")
+    monkeypatch.setenv("GIT_PREFIX", "sub/")
+    assert commit_named(clone, "HEAD") == first
+    assert changed_files(clone, "HEAD", ["file"]).keys() == {"file"}
+
+
+def test_a_file_that_was_only_touched_is_as_it_was_also_while_git_has_the_index(
+    clone: Path,
+) -> None:
+    committed(clone, "a")
+    os.utime(clone / "file", (1, 1))
+    (clone / ".git/index.lock").touch()
+    assert changed_files(clone, "HEAD", ["file"]) == {}
+
+
+def test_whether_a_directory_is_in_a_clone(clone: Path, tmp_path: Path) -> None:
+    (clone / "eu/prod").mkdir(parents=True)
+    committed(clone, "a")
+    git(clone, "worktree", "add", "--quiet", str(tmp_path / "tree"))
+    (tmp_path / "link").symlink_to(clone / "eu")
+    for place in (clone, clone / "eu/prod", tmp_path / "tree", tmp_path / "link"):
+        assert is_in_clone(place)
+    assert not is_in_clone(tmp_path)

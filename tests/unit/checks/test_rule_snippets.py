@@ -59,7 +59,7 @@ def test_the_right_example_breaks_no_rule(rule: Rule, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rule", ALL_RULES.values(), ids=lambda rule: rule.code)
 def test_a_rule_says_what_people_need(rule: Rule) -> None:
-    assert re.fullmatch(r"[FCPS]\d{3}", rule.code)
+    assert re.fullmatch(r"[FCPSGR]\d{3}", rule.code)
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)
     assert all(text.endswith(".") for text in (rule.what, rule.why))
     assert re.fullmatch(r"\d+\.\d+\.\d+", rule.since)

@@ -269,7 +269,23 @@ def test_a_document_is_written_for_a_valid_repository_too(repo: Path, output: st
     assert isinstance(json.loads(done.stdout), dict)
 
 
-def test_nothing_is_imported_that_only_a_cluster_needs(repo: Path) -> None:
+@pytest.mark.parametrize(
+    ("again", "change", "imported"),
+    [
+        (False, None, "{'jinja2'}"),
+        (True, None, "set()"),
+        (True, "campaigns/letters.yaml", "set()"),
+        (True, "converter.yaml", "{'jinja2'}"),
+    ],
+)
+def test_what_is_imported_is_what_it_takes(
+    repo: Path, again: bool, change: str | None, imported: str
+) -> None:
+    """Objects are rendered where they may be others than last time."""
+    if again:
+        assert run().return_value == 0
+    if change is not None:
+        (repo / change).write_text(f"# another\n{(repo / change).read_text()}")
     program = (
         "import sys\n"
         "from converter.cli.validate import command\n"
@@ -279,7 +295,7 @@ def test_nothing_is_imported_that_only_a_cluster_needs(repo: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout == "All 3 files are valid.\nset()\n"
+    assert done.stdout == f"All 3 files are valid.\n{imported}\n"
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,9 @@ CAMPAIGN_MISTAKES = [
     ),
     (
         "pipeline: {{ p }}\nvolumes: [a]\n",
-        ["1:11: F005 pipeline is a mapping — write text"],
+        [
+            "1:11: F005 pipeline is a mapping — write text; put text that begins with { in quotes",
+        ],
     ),
     (
         HEAD + f"  - {'a_' * 32}\n",

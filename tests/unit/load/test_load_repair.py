@@ -10,7 +10,7 @@ from unit.load.repositories import load
 
 from converter.checks import check
 from converter.load.repair import repaired
-from converter.load.schema import FileKind, violations
+from converter.load.schema import FileKind, Violation, violations
 
 GOOD: dict[str, Any] = {"pipeline": "p", "volumes": ["a", "b"]}
 SETTINGS: dict[str, Any] = {"namespace": "a", "queue": "b"}
@@ -44,6 +44,14 @@ def test_what_is_left_for_the_rules(kind: str, values: Any, rest: Any) -> None:
     if isinstance(rest, list):
         rest = {**GOOD, "volumes": rest}
     assert found == rest
+
+
+@pytest.mark.timeout(20)
+def test_many_mistakes_take_no_longer_each() -> None:
+    count = 100_000
+    found = [Violation("type", {}, ("volumes", index)) for index in range(count)]
+    rest = repaired(FileKind.CAMPAIGN, {**GOOD, "volumes": [1] * count}, found)
+    assert rest["volumes"] == [f"unreadable-{index}" for index in range(count)]
 
 
 def test_a_wrong_form_in_the_settings_does_not_hide_what_rules_find(tmp_path: Path) -> None:

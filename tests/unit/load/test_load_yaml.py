@@ -51,7 +51,7 @@ MALFORMED = [
     ('a: b\nc: ["\\uDE00"]\n', "2:6: F002 not YAML: \\uDE00 stands for no character — remove it"),
     ('a: "\\ud83d "\n', "1:5: F002 not YAML: \\ud83d stands for no character — remove it"),
     ('a: "\\U00110000"\n', "1:5: F002 not YAML: \\U00110000 stands for no character — remove it"),
-    ("a: |x\n", "1:5: F002 not YAML: while scanning a block scalar did not find expected "),
+    ("a: |x\n", "1:4: F002 not YAML: text in the line of its | or > — begin it in the next line; "),
     ("a: b\n# \x01\n", "2:3: F002 the control character 0x01 — "),
     ("a: *b\n", "1:4: F002 the alias *b has no anchor before it — write &b at the value"),
     ("a: &a [*a]\n", "1:8: F002 the alias *a stands inside its own anchor — "),

@@ -1,0 +1,56 @@
+"""What a repository said at the commit that its changes are compared with."""
+
+from typing import Final
+
+from converter import git
+from converter.errors import CampaignsError
+from converter.load.earlier import CAMPAIGNS, PLACES, Earlier, earlier
+from converter.load.result import LoadResult
+from converter.load.wording import shown
+
+_SHORT: Final = 10
+
+
+def earlier_repository(loaded: LoadResult, since: str | None = None) -> Earlier | None:
+    """The files of `loaded` at the revision `since`; None where nothing has changed.
+
+    Without `since` it is the commit that HEAD shares with the default branch of ``origin``, HEAD
+    where there is none, and None is also said where git cannot be asked. With `since` that raises
+    CampaignsError, as does a revision that git does not know.
+    """
+    if since is not None:
+        return _compared(loaded, *_named(loaded, since))
+    try:
+        return _compared(loaded, *_assumed(loaded)) if git.is_in_clone(loaded.root) else None
+    except CampaignsError:
+        return None
+
+
+def _named(loaded: LoadResult, since: str) -> tuple[str, str]:
+    """The id of a commit, and what to call it."""
+    if not git.is_in_clone(loaded.root):
+        raise CampaignsError(f"{loaded.root} is not in a git repository")
+    commit = git.commit_named(loaded.root, since)
+    if not commit:
+        raise CampaignsError(
+            f"git knows no commit {shown(since)}; a shallow clone lacks older commits and other "
+            "branches: fetch it (actions/checkout: fetch-depth: 0), or name another one"
+        )
+    return commit, shown(since)
+
+
+def _assumed(loaded: LoadResult) -> tuple[str, str]:
+    commit = git.common_commit(loaded.root)
+    return (commit, f"commit {commit[:_SHORT]}") if commit else ("HEAD", "HEAD")
+
+
+def _compared(loaded: LoadResult, commit: str, name: str) -> Earlier | None:
+    blobs = git.changed_files(loaded.root, commit, PLACES)
+    if not blobs:
+        return None
+    contents = git.blobs(loaded.root, {blob for blob in blobs.values() if blob})
+    changed = {path: contents.get(blob) for path, blob in blobs.items()}
+    # Campaigns whose own files are as they were matter only to a change of something that they use.
+    alone = all(path.startswith(f"{CAMPAIGNS}/") for path in changed)
+    then = frozenset() if alone else git.files_in(loaded.root, commit, CAMPAIGNS)
+    return earlier(loaded, name, changed, then)
