@@ -17,7 +17,10 @@ from converter.remote import remote_name
 
 TIMEOUT_SECONDS = 20
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-DEFAULT_BRANCH: Final = "refs/remotes/origin/HEAD"
+_ORIGIN: Final = "refs/remotes/origin"
+# What the default branch is probably called where nobody has said it: a clone of one branch, or a
+# remote that was added later, has no origin/HEAD.
+_USUAL_BRANCHES: Final = (f"{_ORIGIN}/main", f"{_ORIGIN}/master")
 _REGULAR_FILE: Final = b"100"
 # git sets these for its hooks. They are about the repository that the hook runs for, and some are
 # relative to the directory that it runs in.
@@ -136,7 +139,17 @@ def common_commit(directory: Path) -> str:
 
     Empty where there is none, or no such branch. Raises CampaignsError when git cannot be asked.
     """
-    done = _run(directory, ("merge-base", "HEAD", DEFAULT_BRANCH), _without_hook())
+    if found := _shared_with(directory, f"{_ORIGIN}/HEAD"):
+        return found
+    known = _text(_bytes(directory, "for-each-ref", "--format=%(refname)", *_USUAL_BRANCHES))
+    for branch in known.splitlines():
+        if found := _shared_with(directory, branch):
+            return found
+    return ""
+
+
+def _shared_with(directory: Path, branch: str) -> str:
+    done = _run(directory, ("merge-base", "HEAD", branch), _without_hook())
     found = _text(done.stdout).partition("\n")[0]
     return found if COMMIT.match(found) else ""
 

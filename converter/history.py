@@ -1,5 +1,6 @@
 """What a repository said at the commit that its changes are compared with."""
 
+from collections.abc import Callable
 from typing import Final
 
 from converter import git
@@ -11,18 +12,24 @@ from converter.load.wording import shown
 _SHORT: Final = 10
 
 
-def earlier_repository(loaded: LoadResult, since: str | None = None) -> Earlier | None:
+def earlier_repository(
+    loaded: LoadResult, since: str | None, warn: Callable[[str], None]
+) -> Earlier | None:
     """The files of `loaded` at the revision `since`; None where nothing has changed.
 
     Without `since` it is the commit that HEAD shares with the default branch of ``origin``, HEAD
-    where there is none, and None is also said where git cannot be asked. With `since` that raises
-    CampaignsError, as does a revision that git does not know.
+    where there is none. Where that is not to be had `warn` is told, and None returned if git cannot
+    be asked at all. With `since` that raises CampaignsError, as does a revision that git does not
+    know.
     """
     if since is not None:
         return _compared(loaded, *_named(loaded, since))
+    if not git.is_in_clone(loaded.root):
+        return None
     try:
-        return _compared(loaded, *_assumed(loaded)) if git.is_in_clone(loaded.root) else None
-    except CampaignsError:
+        return _compared(loaded, *_assumed(loaded, warn))
+    except CampaignsError as error:
+        warn(f"not compared with any commit, so rules G found nothing: {error}")
         return None
 
 
@@ -39,9 +46,15 @@ def _named(loaded: LoadResult, since: str) -> tuple[str, str]:
     return commit, shown(since)
 
 
-def _assumed(loaded: LoadResult) -> tuple[str, str]:
-    commit = git.common_commit(loaded.root)
-    return (commit, f"commit {commit[:_SHORT]}") if commit else ("HEAD", "HEAD")
+def _assumed(loaded: LoadResult, warn: Callable[[str], None]) -> tuple[str, str]:
+    if commit := git.common_commit(loaded.root):
+        return commit, f"commit {commit[:_SHORT]}"
+    if not git.has_whole_history(loaded.root):
+        warn(
+            "compared with HEAD alone, since this clone is shallow: fetch its history "
+            "(actions/checkout: fetch-depth: 0), or name a commit with --since"
+        )
+    return "HEAD", "HEAD"
 
 
 def _compared(loaded: LoadResult, commit: str, name: str) -> Earlier | None:

@@ -137,7 +137,8 @@ def _shared(campaign: Campaign, known: Mapping[str, Campaign]) -> Iterator[Findi
         yield Finding(
             campaign.path,
             ("volumes", min(indexes.values()), "id"),
-            f"{first_few(indexes)} {'are' if several else 'is'} in {path} already, with the same "
+            f"{first_few(indexes)} {'are' if several else 'is'} in {path} too, with the same "
             "pipeline",
-            f"take {'them' if several else 'it'} out, unless this is to run again what failed",
+            f"take {'them' if several else 'it'} out of the newer of the two, unless that is to "
+            "run again what failed",
         )

@@ -131,7 +131,7 @@ def command(
     for path in texts:
         click.echo(f"{'wrote' if path in missing else 'unchanged'}: {directory / path}")
     _warn_below_top(directory, _CI[ci][0])
-    _say_next(directory, ci, branch)
+    _say_next(directory, ci, branch, package)
     return 0
 
 
@@ -211,11 +211,13 @@ def _warn_below_top(directory: Path, ci_file: str) -> None:
         )
 
 
-def _say_next(directory: Path, ci: str, branch: str) -> None:
+def _say_next(directory: Path, ci: str, branch: str, package: str) -> None:
     click.echo(
         f"\nNext:\n"
         f"  1. Make converter.yaml say what your cluster has: campaigns validate "
         f"{shlex.quote(str(directory))}\n"
         f"  2. Give CI {_CI[ci][1]}, as README.md says\n"
-        f"  3. Commit all of it and push it to {branch}; the example campaign is paused"
+        f"  3. Commit all of it and push it to {branch}; the example campaign is paused\n"
+        f"pip installs {package} in CI and for the hook: see that your package index has it, or "
+        "write a requirement with --package"
     )

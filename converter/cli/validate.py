@@ -169,11 +169,15 @@ def _comparison(
 
     def compare(loaded: LoadResult) -> Earlier | None:
         try:
-            return earlier_repository(loaded, since)
+            return earlier_repository(loaded, since, _warn)
         except CampaignsError as error:
             raise click.BadParameter(str(error), param_hint="--since") from error
 
     return compare
+
+
+def _warn(message: str) -> None:
+    click.echo(f"warning: {message}", err=True)
 
 
 def _root_of_directory(directory: Path) -> Path:

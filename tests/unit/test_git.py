@@ -186,7 +186,7 @@ def test_no_option_reaches_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_commit_shared_with_the_default_branch(tmp_path: Path) -> None:
     repo, clone = tmp_path / "repo", tmp_path / "clone"
-    git(tmp_path, "init", "--quiet", str(repo))
+    git(tmp_path, "init", "--quiet", "--initial-branch=trunk", str(repo))
     assert common_commit(repo) == ""
     shared = committed(repo, "a")
     assert common_commit(repo) == ""
@@ -195,7 +195,15 @@ def test_the_commit_shared_with_the_default_branch(tmp_path: Path) -> None:
     committed(repo, "c")
     git(clone, "fetch", "--quiet")
     assert common_commit(clone) == shared
-    assert common_commit(tmp_path) == ""
+    # As in a clone that was made by hand.
+    git(clone, "symbolic-ref", "--delete", "refs/remotes/origin/HEAD")
+    git(clone, "update-ref", "refs/remotes/origin/main", "refs/remotes/origin/trunk")
+    git(clone, "update-ref", "-d", "refs/remotes/origin/trunk")
+    assert common_commit(clone) == shared
+    git(clone, "update-ref", "-d", "refs/remotes/origin/main")
+    assert common_commit(clone) == ""
+    with pytest.raises(CampaignsError, match="not a git repository"):
+        common_commit(tmp_path)
 
 
 ODD_NAMES = ["a b", "a\nb", "\u00e5\u00e4\u00f6", 'quo"te', "tab\tbed", "-x", ":(top)x"]

@@ -46,6 +46,10 @@ def codes(repo: Path, *options: str) -> list[str]:
     return re.findall(r"^\S+: ([A-Z]\d{3}) ", result.output, re.MULTILINE)
 
 
+def warned(repo: Path) -> str:
+    return validated(repo).stderr
+
+
 def test_an_unchanged_repository(repo: Path) -> None:
     assert codes(repo) == codes(repo, "--since", "HEAD") == []
 
@@ -285,10 +289,26 @@ def test_a_shallow_clone_has_no_more_than_its_head(repo: Path, tmp_path: Path) -
     assert codes(shallow) == ["G001"]
 
 
+def test_a_shallow_clone_of_a_branch_says_what_it_is_compared_with(
+    repo: Path, tmp_path: Path
+) -> None:
+    git(repo, "checkout", "--quiet", "-b", "edit")
+    commit(repo, {LETTERS: OTHER_LIST})
+    clone, shallow = tmp_path / "whole", tmp_path / "shallow"
+    git(repo, "checkout", "--quiet", "main")
+    for directory, depth in ((clone, ()), (shallow, ("--depth=1",))):
+        git(tmp_path, "clone", "--quiet", "--branch=edit", *depth, repo.as_uri(), str(directory))
+    assert (codes(clone), warned(clone)) == (["G001"], "")
+    assert codes(shallow) == []
+    assert warned(shallow).startswith("warning: compared with HEAD alone, since this clone is shal")
+    assert (codes(repo), warned(repo)) == ([], "")
+
+
 def test_a_repository_that_git_refuses_to_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_repository(repo, {LETTERS: OTHER_LIST})
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     assert codes(repo) == []
+    assert warned(repo).startswith("warning: not compared with any commit, so rules G found")
     assert "detected dubious ownership in repository" in refused(repo, "HEAD")
 
 
@@ -298,6 +318,7 @@ def test_without_the_program_nothing_is_compared(
     write_repository(repo, {LETTERS: OTHER_LIST})
     monkeypatch.setenv("PATH", str(repo))
     assert codes(repo) == []
+    assert "cannot run git: No such file" in warned(repo)
     assert "cannot run git: No such file" in refused(repo, "HEAD")
 
 
@@ -349,10 +370,12 @@ def asked_of_git(repo: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> 
 
 
 def test_git_is_run_as_rarely_as_can_be(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert asked_of_git(repo, monkeypatch) == ["merge-base", "diff"]
+    # In a clone of a whole repository the first is enough.
+    base = ["merge-base", "for-each-ref", "rev-parse"]
+    assert asked_of_git(repo, monkeypatch) == [*base, "diff"]
     write_repository(repo, {LETTERS: OTHER_LIST})
-    assert asked_of_git(repo, monkeypatch) == ["merge-base", "diff", "cat-file"]
+    assert asked_of_git(repo, monkeypatch) == [*base, "diff", "cat-file"]
     known = ["rev-parse", "diff", "cat-file"]
     assert asked_of_git(repo, monkeypatch, "--since", "HEAD") == known
     write_repository(repo, {"pipelines/ocr.yaml": OTHER_RECIPE})
-    assert asked_of_git(repo, monkeypatch) == ["merge-base", "diff", "cat-file", "ls-tree"]
+    assert asked_of_git(repo, monkeypatch) == [*base, "diff", "cat-file", "ls-tree"]

@@ -228,8 +228,8 @@ def test_a_volume_in_two_campaigns_of_a_pipeline_is_worth_a_warning() -> None:
         (
             other.path,
             at("volumes", 1, "id"),
-            "c, b are in campaigns/letters.yaml already, with the same pipeline",
-            "take them out, unless this is to run again what failed",
+            "c, b are in campaigns/letters.yaml too, with the same pipeline",
+            "take them out of the newer of the two, unless that is to run again what failed",
         )
     ]
     assert found("C010", one, replace(other, name="Letters_2")) == []

@@ -83,8 +83,9 @@ def test_warnings_leave_the_exit_code_at_zero(repo: Path) -> None:
     done = run()
     assert done.return_value == 0
     assert done.output == (
-        "campaigns/letters-2.yaml:2:11: C010 warning: a is in campaigns/letters.yaml already, with "
-        "the same pipeline — take it out, unless this is to run again what failed\n"
+        "campaigns/letters-2.yaml:2:11: C010 warning: a is in campaigns/letters.yaml too, with "
+        "the same pipeline — take it out of the newer of the two, unless that is to run again "
+        "what failed\n"
         "Found 1 warning in 1 file.\n"
     )
 
