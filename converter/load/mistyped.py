@@ -53,6 +53,8 @@ def _mistyped(node: Node, name: str, types: Sequence[str]) -> tuple[str, str, st
         if "integer" in types or "boolean" in types:
             return _not_plain(node, name, wanted)
     remedy = f"write {wanted}"
+    if types == ["array"] and node.kind is Kind.SCALAR:
+        remedy += ": each entry in a line of its own after - and a space, or [a, b]"
     if node.braces and "string" in types:
         remedy += "; put text that begins with { in quotes"
     return "F005", f"{name} is {_found(node)}", remedy
@@ -60,7 +62,8 @@ def _mistyped(node: Node, name: str, types: Sequence[str]) -> tuple[str, str, st
 
 def _not_text(node: Node, name: str) -> tuple[str, str, str]:
     message = f"{name}: YAML reads {shown(node.text)} as {reading(node.value)}"
-    return "F007", message, f"put it in quotes: {quoted(node.text)}"
+    remedy = f"put it in quotes: {quoted(node.text)}"
+    return "F007", message, f"remove it, or {remedy}" if node.value is None else remedy
 
 
 def _not_plain(node: Node, name: str, wanted: str) -> tuple[str, str, str]:

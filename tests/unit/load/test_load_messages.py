@@ -135,7 +135,20 @@ CAMPAIGN_MISTAKES = [
         "pipeline: ocr\nvolumes: []\n",
         ["2:10: F005 volumes is empty — add at least one entry"],
     ),
-    ("pipeline: ocr\nvolumes: a\n", ['2:10: F005 volumes is the text "a" — write a list']),
+    (
+        "pipeline: ocr\nvolumes: -a -b\n",
+        [
+            '2:10: F005 volumes is the text "-a -b" — write a list: each entry in a line of its own '
+            "after - and a space, or [a, b]"
+        ],
+    ),
+    (
+        "pipeline: ocr\nvolumes: [~]\n",
+        [
+            "2:11: F007 volumes, entry 1: YAML reads ~ as nothing (null) — remove it, or put it in "
+            'quotes: "~"'
+        ],
+    ),
     (
         "pipeline: ''\nvolumes: [a]\n",
         ["1:11: F005 pipeline is empty — write a value, or remove it"],
