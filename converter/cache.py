@@ -5,6 +5,7 @@ A note is a help and never needed: one that cannot be read or written, or is dam
 
 import marshal
 import os
+import stat
 import tempfile
 from contextlib import suppress
 from hashlib import blake2b
@@ -33,7 +34,9 @@ def directory() -> Path | None:
     """Where notes are, by the XDG base directory specification; None where there is no place."""
     given = os.environ.get("XDG_CACHE_HOME", "")
     # A relative path is to be ignored.
-    place = given if os.path.isabs(given) else os.path.expanduser("~/.cache")
+    # Without a home ~ would be the top directory, or stay as it is.
+    home = os.path.expanduser("~") if os.environ.get("HOME", "~") else ""
+    place = given if os.path.isabs(given) else os.path.join(home, ".cache")
     return Path(place, "gitops-campaigns", "validate") if os.path.isabs(place) else None
 
 
@@ -42,15 +45,29 @@ def read(subject: str) -> Note | None:
     place = directory()
     if place is None:
         return None
-    try:
-        data = _file(place, subject).read_bytes()
-    except OSError:
-        return None
+    data = _contents(_file(place, subject))
     checksum, content = data[:_DIGEST_SIZE], data[_DIGEST_SIZE:]
     if checksum != digest(content):
         return None
-    note: Note = marshal.loads(content)  # noqa: S302 - written here, and undamaged
-    return note
+    try:
+        note = marshal.loads(content)  # noqa: S302 - written here, and undamaged
+    except (EOFError, ValueError, TypeError):
+        return None
+    return note if isinstance(note, dict) else None
+
+
+def _contents(file: Path) -> bytes:
+    """Empty where it is no file, or one that was not written here."""
+    try:
+        # A FIFO would never open.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    with open(descriptor, "rb") as opened, suppress(OSError):
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES + _DIGEST_SIZE:
+            return opened.read()
+    return b""
 
 
 def write(subject: str, note: Note) -> None:
@@ -85,6 +102,11 @@ def _replace(file: Path, data: bytes) -> None:
 
 def _forget_the_oldest(place: Path) -> None:
     """Also what a process that was killed has left there."""
-    files = sorted(os.scandir(place), key=lambda entry: entry.stat().st_mtime, reverse=True)
+    files = sorted(os.scandir(place), key=_age, reverse=True)
     for entry in files[MOST_NOTES:]:
-        os.unlink(entry.path)
+        with suppress(OSError):
+            os.unlink(entry.path)
+
+
+def _age(entry: os.DirEntry[str]) -> float:
+    return entry.stat(follow_symlinks=False).st_mtime

@@ -1,13 +1,16 @@
 """What a repository said at the commit that its changes are compared with."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
 
 from converter import git
 from converter.errors import CampaignsError
 from converter.load.earlier import CAMPAIGNS, PLACES, Earlier, earlier
 from converter.load.result import LoadResult
-from converter.load.wording import shown
+from converter.load.wording import one_line, shown
+from converter.wording import first_few
 
 _SHORT: Final = 10
 
@@ -23,11 +26,11 @@ def earlier_repository(
     know.
     """
     if since is not None:
-        return _compared(loaded, *_named(loaded, since))
+        return _compared(loaded, *_named(loaded, since), warn)
     if not git.is_in_clone(loaded.root):
         return None
     try:
-        return _compared(loaded, *_assumed(loaded, warn))
+        return _compared(loaded, *_assumed(loaded, warn), warn)
     except CampaignsError as error:
         warn(f"not compared with any commit, so rules G found nothing: {error}")
         return None
@@ -35,6 +38,8 @@ def earlier_repository(
 
 def _named(loaded: LoadResult, since: str) -> tuple[str, str]:
     """The id of a commit, and what to call it."""
+    if not since:
+        raise CampaignsError("no commit is named: write one, for example origin/main")
     if not git.is_in_clone(loaded.root):
         raise CampaignsError(f"{loaded.root} is not in a git repository")
     commit = git.commit_named(loaded.root, since)
@@ -57,7 +62,14 @@ def _assumed(loaded: LoadResult, warn: Callable[[str], None]) -> tuple[str, str]
     return "HEAD", "HEAD"
 
 
-def _compared(loaded: LoadResult, commit: str, name: str) -> Earlier | None:
+def _compared(
+    loaded: LoadResult, commit: str, name: str, warn: Callable[[str], None]
+) -> Earlier | None:
+    if links := list(_links(loaded.root)):
+        warn(
+            f"not compared with {name}, since git knows of the links alone: {first_few(links)}: "
+            "write files in their place for rules G"
+        )
     blobs = git.changed_files(loaded.root, commit, PLACES)
     if not blobs:
         return None
@@ -67,3 +79,15 @@ def _compared(loaded: LoadResult, commit: str, name: str) -> Earlier | None:
     alone = all(path.startswith(f"{CAMPAIGNS}/") for path in changed)
     then = frozenset() if alone else git.files_in(loaded.root, commit, CAMPAIGNS)
     return earlier(loaded, name, changed, then)
+
+
+def _links(root: Path) -> Iterator[str]:
+    """The symbolic links among a repository's files and directories."""
+    for place in PLACES:
+        if (root / place).is_symlink():
+            yield place
+        elif (root / place).is_dir():
+            with os.scandir(root / place) as entries:
+                yield from sorted(
+                    one_line(f"{place}/{each.name}") for each in entries if each.is_symlink()
+                )

@@ -239,8 +239,10 @@ def _is_campaign(found: Found) -> bool:
 
 def _links_of(campaign: Campaign) -> set[int]:
     """Numbers that two campaigns have in common where one can have to do with the other."""
-    names = {volume.id for volume in campaign.volumes}
-    return {crc32(name.encode()) for name in (*names, f"\n{campaign.name[:NAME_LENGTH]}")}
+    ids = {volume.id for volume in campaign.volumes}
+    names = (*ids, f"\n{campaign.name[:NAME_LENGTH]}")
+    # A campaign's name is that of a file, which may be no text at all.
+    return {crc32(name.encode("utf-8", "surrogateescape")) for name in names}
 
 
 def _links(known: _Known) -> "array[int]":
@@ -252,7 +254,17 @@ def _noted(subject: str, key: bytes) -> Mapping[str, _Known]:
     if note is None or note.get("key") != key:
         return {}
     campaigns = note.get("campaigns")
-    return campaigns if isinstance(campaigns, dict) else {}
+    if not isinstance(campaigns, dict) or not all(map(_is_known, campaigns.items())):
+        return {}
+    return campaigns
+
+
+def _is_known(entry: tuple[object, object]) -> bool:
+    """Whether an entry of a note has the form in which it was written, whoever wrote it."""
+    match entry:
+        case str(), (bytes(), bytes(links)):
+            return len(links) % array(_LINK).itemsize == 0
+    return False
 
 
 def _tool() -> Iterator[str]:
@@ -260,8 +272,9 @@ def _tool() -> Iterator[str]:
     yield from (__version__, sys.version, sys.byteorder, yaml.__version__)
     yield str(getattr(jsonschema_rs, "__version__", ""))
     for directory, _, names in os.walk(_PACKAGE):
-        for name in names:
-            if not name.endswith(".pyc"):
+        for name in sorted(names):
+            # What editors and Python itself put beside them comes and goes.
+            if name.endswith((".py", ".j2", ".sh")) and not name.startswith("."):
                 status = os.stat(os.path.join(directory, name))
                 yield f"{directory}/{name} {status.st_size} {status.st_mtime_ns}"
     yield from map(schema_text, (*FileKind, "kubernetes"))

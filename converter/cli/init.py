@@ -185,8 +185,10 @@ def _is_there(directory: Path, path: str, text: str) -> bool:
 def _write(directory: Path, texts: Mapping[str, str]) -> None:
     """Write all to a directory of its own first, so that a full disk leaves nothing half-written.
 
-    Raises CampaignsError where the file system does not let us.
+    Raises CampaignsError where the file system does not let us; no file is left then.
     """
+    place = directory
+    written: list[Path] = []
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".campaigns-init-", dir=directory) as beside:
@@ -194,11 +196,17 @@ def _write(directory: Path, texts: Mapping[str, str]) -> None:
                 (Path(beside) / path).parent.mkdir(parents=True, exist_ok=True)
                 (Path(beside) / path).write_bytes(text.encode())
             for path in texts:
-                (directory / path).parent.mkdir(parents=True, exist_ok=True)
-                (Path(beside) / path).rename(directory / path)
+                place = directory / path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                # Unlike a rename, a link takes no other file's place.
+                os.link(Path(beside) / path, place)
+                written.append(place)
     except OSError as error:
-        place = error.filename or directory
-        raise CampaignsError(f"cannot write {place}: {error.strerror}") from error
+        for each in written:
+            each.unlink(missing_ok=True)
+        raise CampaignsError(
+            f"cannot write {place}: {error.strerror}; nothing was written"
+        ) from error
 
 
 def _warn_below_top(directory: Path, ci_file: str) -> None:

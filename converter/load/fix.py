@@ -61,11 +61,14 @@ def fixes(root: Path) -> Iterator[Fix]:
     """All that can be mended in the repository in `root`; nothing is written."""
     found = list(files.find(root))
     claims = Counter(each.stands_for for each in found)
+    linked = {
+        os.path.realpath(root / each.path) for each in found if (root / each.path).is_symlink()
+    }
     done: set[str] = set()
     for each in found:
         if each.mistake is None:
             new_path = each.path
-        elif claims[each.stands_for] == 1 and _can_be_renamed(root, each):
+        elif claims[each.stands_for] == 1 and _can_be_renamed(root, each, linked):
             new_path = each.stands_for
         else:
             continue
@@ -81,8 +84,10 @@ def fixes(root: Path) -> Iterator[Fix]:
             yield fix
 
 
-def _can_be_renamed(root: Path, found: Found) -> bool:
+def _can_be_renamed(root: Path, found: Found, linked: set[str]) -> bool:
     if found.mistake is None or found.mistake.code != _MISPLACED:
+        return False
+    if os.path.realpath(root / found.path) in linked:
         return False
     if found.path == found.stands_for or os.path.lexists(root / found.stands_for):
         return False

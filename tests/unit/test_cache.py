@@ -1,5 +1,6 @@
 """Notes for the next run: whole or not at all, few, and of no consequence when they are lost."""
 
+import marshal
 import multiprocessing
 import os
 from pathlib import Path
@@ -45,6 +46,26 @@ def test_a_damaged_note_is_none(place: Path) -> None:
     assert cache.read("/repo") == NOTE
 
 
+@pytest.mark.parametrize("content", [b"", b"[", marshal.dumps([1]), marshal.dumps(1)[:-1]])
+def test_what_somebody_else_wrote_is_none(place: Path, content: bytes) -> None:
+    cache.write("/repo", NOTE)
+    only(place).write_bytes(cache.digest(content) + content)
+    assert cache.read("/repo") is None
+
+
+def test_what_is_no_file_is_none(place: Path) -> None:
+    cache.write("/repo", NOTE)
+    file = only(place)
+    file.rename(place / "elsewhere")
+    file.symlink_to(place / "elsewhere")
+    assert cache.read("/repo") is None
+    file.unlink()
+    os.mkfifo(file)
+    assert cache.read("/repo") is None
+    cache.write("/repo", NOTE)
+    assert cache.read("/repo") == NOTE
+
+
 def test_there_are_never_many_notes(place: Path) -> None:
     for number in range(cache.MOST_NOTES + 5):
         cache.write(f"/repo/{number}", NOTE)
@@ -52,6 +73,8 @@ def test_there_are_never_many_notes(place: Path) -> None:
             os.utime(file, (age, age))
     (place / "left-by-a-killed-process").write_bytes(b"")
     os.utime(place / "left-by-a-killed-process", (0, 0))
+    (place / "link").symlink_to("nowhere")
+    os.utime(place / "link", (1, 1), follow_symlinks=False)
     cache.write("/repo/last", NOTE)
     assert len(list(place.iterdir())) == cache.MOST_NOTES
     assert not (place / "left-by-a-killed-process").exists()
@@ -72,6 +95,8 @@ def test_no_place_for_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pla
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     cache.write("/repo", NOTE)
     assert (tmp_path / "home/.cache/gitops-campaigns/validate").is_dir()
+    monkeypatch.setenv("HOME", "")
+    assert cache.directory() is None
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     assert cache.directory() is None
     cache.write("/repo", NOTE)

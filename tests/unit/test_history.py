@@ -271,12 +271,28 @@ def test_a_directory_outside_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("revision", ["nowhere", "", "-x", "--output=x", "f" * 40, "HEAD:file"])
 def test_a_revision_that_git_does_not_know(repo: Path, revision: str) -> None:
+    unnamed = "no commit is named: write one, for example origin/main"
     assert refused(repo, revision) == (
-        f"Error: Invalid value for --since: git knows no commit {revision}; a shallow clone lacks "
-        "older commits and other branches: fetch it (actions/checkout: fetch-depth: 0), or name "
-        "another one"
+        f"Error: Invalid value for --since: {unnamed}"
+        if not revision
+        else f"Error: Invalid value for --since: git knows no commit {revision}; a shallow clone "
+        "lacks older commits and other branches: fetch it (actions/checkout: fetch-depth: 0), or "
+        "name another one"
     )
     assert not (repo / "x").exists()
+
+
+@pytest.mark.parametrize("link", ["campaigns", LETTERS])
+def test_what_a_link_leads_to_is_not_compared_and_that_is_said(repo: Path, link: str) -> None:
+    (repo / link).rename(repo / "elsewhere")
+    (repo / link).symlink_to(repo / "elsewhere")
+    commit(repo)
+    write_repository(repo, {LETTERS: OTHER_LIST})
+    assert codes(repo, "--since", "HEAD") == []
+    assert warned(repo) == (
+        f"warning: not compared with HEAD, since git knows of the links alone: {link}: write files "
+        "in their place for rules G\n"
+    )
 
 
 def test_a_shallow_clone_has_no_more_than_its_head(repo: Path, tmp_path: Path) -> None:

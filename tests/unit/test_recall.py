@@ -157,6 +157,25 @@ def test_a_note_of_another_form_is_not_used(root: Path) -> None:
     assert assert_same(root) == 0
 
 
+def test_a_name_that_is_no_text(root: Path) -> None:
+    (root / "campaigns" / os.fsdecode(b"\xff.yaml")).write_text("pipeline: ocr\nvolumes: [a]\n")
+    for _ in range(2):
+        assert assert_same(root) == 1
+
+
+@pytest.mark.parametrize(
+    "campaigns",
+    [[], {1: (b"", b"")}, {"a": b""}, {"a": (b"",)}, {"a": (b"", b"odd")}, {"a": (b"", "")}],
+)
+def test_a_note_that_somebody_else_wrote_is_not_used(root: Path, campaigns: Any) -> None:
+    assert_same(root)
+    subject = os.path.realpath(root)
+    note = cache.read(subject)
+    assert note is not None
+    cache.write(subject, {"key": note["key"], "campaigns": campaigns})
+    assert assert_same(root) == 0
+
+
 def test_a_rule_that_counts_campaigns_is_always_given_all(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

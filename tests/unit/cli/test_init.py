@@ -33,6 +33,7 @@ from unit.reconcile.namespace_store import Namespace
 
 from converter import __version__
 from converter.cli.init import command
+from converter.errors import CampaignsError
 from converter.load.schema import FileKind, document
 
 CHECKOUT = Path(__file__).parents[3]
@@ -265,12 +266,38 @@ def test_nothing_is_written_where_something_is_in_the_way(
     assert sorted(path for path in tmp_path.rglob("*")) == before
 
 
+def test_what_was_written_before_a_failure_is_taken_away_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last file is one that somebody made after the look at what is there."""
+    (tmp_path / "kept.txt").write_text("kept")
+    links: list[Path] = []
+    link = os.link
+
+    def late(source: Path, target: Path) -> None:
+        links.append(target)
+        if len(links) == 4:
+            target.write_text("another's")
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", late)
+    result = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False)
+    assert isinstance(result.exception, CampaignsError)
+    assert str(result.exception) == f"cannot write {links[-1]}: File exists; nothing was written"
+    left = {each for each in tmp_path.rglob("*") if each.is_file()}
+    assert left == {tmp_path / "kept.txt", links[-1]}
+    assert links[-1].read_text() == "another's"
+
+
 def test_a_file_is_no_directory(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert run("init", tmp_path / "file").returncode == 2
     done = run("init", tmp_path / "file/below")
     assert done.returncode == 1
-    assert done.stderr == f"error: cannot write {tmp_path}/file/below: Not a directory\n"
+    assert (
+        done.stderr
+        == f"error: cannot write {tmp_path}/file/below: Not a directory; nothing was written\n"
+    )
 
 
 def test_below_the_top_of_a_clone_ci_would_not_be_read(tmp_path: Path) -> None:

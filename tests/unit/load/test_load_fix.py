@@ -220,6 +220,15 @@ def test_settings_are_renamed_where_there_are_no_others(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_link_of_the_repository_leads_to_keeps_its_name(tmp_path: Path) -> None:
+    write(
+        tmp_path, {"converter.yaml": SETTINGS, "campaigns/a.yml": "pipeline: ocr\nvolumes: [a]\n"}
+    )
+    assert [each.new_path for each in fixes(tmp_path)] == ["campaigns/a.yaml"]
+    (tmp_path / "campaigns/b.yaml").symlink_to("a.yml")
+    assert list(fixes(tmp_path)) == []
+
+
 def test_no_symbolic_link_is_renamed_and_none_is_followed_out_of_the_repository(
     tmp_path: Path,
 ) -> None:

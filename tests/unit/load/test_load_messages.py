@@ -138,8 +138,8 @@ CAMPAIGN_MISTAKES = [
     (
         "pipeline: ocr\nvolumes: -a -b\n",
         [
-            '2:10: F005 volumes is the text "-a -b" — write a list: each entry in a line of its own '
-            "after - and a space, or [a, b]"
+            '2:10: F005 volumes is the text "-a -b" — write a list: each entry in a line of its '
+            "own after - and a space, or [a, b]"
         ],
     ),
     (
