@@ -45,7 +45,7 @@ def read(subject: str) -> Note | None:
     place = directory()
     if place is None:
         return None
-    data = _contents(_file(place, subject))
+    data = contents(_file(place, subject), MAX_BYTES + _DIGEST_SIZE) or b""
     checksum, content = data[:_DIGEST_SIZE], data[_DIGEST_SIZE:]
     if checksum != digest(content):
         return None
@@ -56,18 +56,23 @@ def read(subject: str) -> Note | None:
     return note if isinstance(note, dict) else None
 
 
-def _contents(file: Path) -> bytes:
-    """Empty where it is no file, or one that was not written here."""
+def contents(file: Path, most: int) -> bytes | None:
+    """The bytes of a regular file; None where it is none, has more than `most`, or is away."""
     try:
         # A FIFO would never open.
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return b""
-    with open(descriptor, "rb") as opened, suppress(OSError):
+        return None
+    try:
         status = os.fstat(descriptor)
-        if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES + _DIGEST_SIZE:
+        if not stat.S_ISREG(status.st_mode) or status.st_size > most:
+            return None
+        with open(descriptor, "rb", buffering=0, closefd=False) as opened:
             return opened.read()
-    return b""
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
 
 
 def write(subject: str, note: Note) -> None:

@@ -8,7 +8,6 @@ linked to; one about anything else looks at no campaign. A test compares both wa
 """
 
 import os
-import stat
 import sys
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -285,23 +284,5 @@ def _contents(root: Path, campaigns: Mapping[str, Found]) -> dict[str, bytes]:
     directory = root / DIRECTORIES[FileKind.CAMPAIGN]
     if directory.is_symlink():
         return {}
-    contents = {path: _content(os.path.join(root, path)) for path in campaigns}
+    contents = {path: cache.contents(root / path, MAX_BYTES) for path in campaigns}
     return {path: content for path, content in contents.items() if content is not None}
-
-
-def _content(path: str) -> bytes | None:
-    try:
-        # A FIFO would never open.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
-            return None
-        with open(descriptor, "rb", buffering=0, closefd=False) as file:
-            return file.read()
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
