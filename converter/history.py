@@ -7,7 +7,7 @@ from typing import Final
 
 from converter import git
 from converter.errors import CampaignsError
-from converter.load.earlier import CAMPAIGNS, PLACES, Earlier, earlier
+from converter.load.earlier import CAMPAIGNS, PLACES, Earlier, earlier, gone_from
 from converter.load.result import LoadResult
 from converter.load.wording import one_line, shown
 from converter.wording import first_few
@@ -77,7 +77,8 @@ def _compared(
     changed = {path: contents.get(blob) for path, blob in blobs.items()}
     # Campaigns whose own files are as they were matter only to a change of something that they use.
     alone = all(path.startswith(f"{CAMPAIGNS}/") for path in changed)
-    then = frozenset() if alone else git.files_in(loaded.root, commit, CAMPAIGNS)
+    is_enough = alone and not gone_from(loaded, changed)
+    then = frozenset() if is_enough else git.files_in(loaded.root, commit, CAMPAIGNS)
     return earlier(loaded, name, changed, then)
 
 

@@ -135,6 +135,40 @@ def _changed_window(loaded: LoadResult, earlier: Earlier) -> Iterator[Finding]:
         )
 
 
+@history_rule(
+    Rule(
+        code="G006",
+        name="renamed-campaign",
+        what="The volumes of a campaign that leaves git are in no new campaign of its pipeline.",
+        why="A campaign is known by the name of its file. With --prune apply cancels the one and "
+        "forgets what it has done, also where it has ended, and the other does all of it again.",
+        wrong=f"{BEFORE}# campaigns/letters-of-1871.yaml\npipeline: ocr\nvolumes: [letters-1871]\n",
+        right=f"{BEFORE}{AFTER}",
+        since="0.1.0",
+        ignorable=True,
+    )
+)
+def _renamed_campaign(loaded: LoadResult, earlier: Earlier) -> Iterator[Finding]:
+    if not earlier.gone:
+        return
+    for name in loaded.campaigns:
+        if name in earlier.campaigns:
+            continue
+        now = loaded.campaigns[name]
+        for was in earlier.gone.values():
+            ids = {volume.id for volume in was.volumes} if was.pipeline == now.pipeline else ()
+            shared = [index for index, volume in enumerate(now.volumes) if volume.id in ids]
+            if shared:
+                yield Finding(
+                    now.path,
+                    ("volumes", shared[0], "id"),
+                    f"{first_few(now.volumes[index].id for index in shared)} "
+                    f"{'were' if len(shared) > 1 else 'was'} in {was.path} in {earlier.commit}, "
+                    "which is gone: apply --prune cancels that campaign, and this one starts over",
+                    f"give the file its name back, {was.path}, or leave out here what is done",
+                )
+
+
 def _first_difference(was: Sequence[Volume], now: Sequence[Volume]) -> int:
     """The index; that after the last of `now` where it only lacks some at the end."""
     pairs = enumerate(zip(was, now, strict=False))

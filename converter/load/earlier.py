@@ -3,20 +3,21 @@
 Positions and mistakes of such a file are nobody's concern, since nobody can mend it now.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeVar
 
 from converter.load import build, quick
-from converter.load.files import DIRECTORIES, MAX_BYTES, SETTINGS_FILE
+from converter.load.files import DIRECTORIES, MAX_BYTES, SETTINGS_FILE, SUFFIX
 from converter.load.keys import key_mistakes
 from converter.load.nodes import Node, compose, plain_values
 from converter.load.opaque import opaque_mistakes, opaque_values
 from converter.load.result import LoadResult
 from converter.load.schema import FileKind, accepts, violations
 from converter.load.syntax import Malformed
-from converter.model import Campaign, Pipeline, Settings
+from converter.model import EMPTY, Campaign, Pipeline, Settings
 
 CAMPAIGNS: Final = DIRECTORIES[FileKind.CAMPAIGN]
 PLACES: Final = (SETTINGS_FILE, *DIRECTORIES.values())
@@ -31,15 +32,29 @@ Changed = Mapping[str, bytes | None]
 class Earlier:
     """A repository as a commit has it, to be compared with the one that was loaded.
 
-    Only files that are there now as well, with no mistake in either form. `commit` is how people
-    call the commit. Of the campaigns, those whose files are as they were may be left out while
-    `settings` and all of the pipelines are as they were too.
+    Only files that are there now as well, with no mistake in either form, but for `gone`: campaigns
+    that are not there any more. `commit` is how people call the commit. Of the campaigns, those
+    whose files are as they were may be left out while `settings` and all of the pipelines are as
+    they were too, and none is gone.
     """
 
     commit: str
     settings: Settings | None
     pipelines: Mapping[str, Pipeline]
     campaigns: Mapping[str, Campaign]
+    gone: Mapping[str, Campaign] = field(default_factory=lambda: EMPTY)
+
+
+def gone_from(loaded: LoadResult, changed: Collection[str]) -> list[str]:
+    """Those of the changed paths that are campaigns no more, and did not just get another end."""
+    return [
+        path
+        for path in changed
+        if path.startswith(f"{CAMPAIGNS}/")
+        and path.endswith(SUFFIX)
+        and path not in loaded.broken
+        and not os.path.lexists(loaded.root / path)
+    ]
 
 
 def earlier(
@@ -65,7 +80,13 @@ def earlier(
         for name in loaded.campaigns
         if (path := f"{CAMPAIGNS}/{name}.yaml") in changed or path in campaigns_then
     }
-    return Earlier(commit, settings, _known(pipelines), _known(campaigns))
+    gone = {
+        (name := path.removeprefix(f"{CAMPAIGNS}/").removesuffix(SUFFIX)): _made(
+            changed[path], FileKind.CAMPAIGN, partial(build.campaign, name, path)
+        )
+        for path in gone_from(loaded, changed)
+    }
+    return Earlier(commit, settings, _known(pipelines), _known(campaigns), _known(gone))
 
 
 def values_of(kind: FileKind, contents: bytes) -> Any:
@@ -112,7 +133,10 @@ def _form(
         return None
     if path not in changed:
         return now
-    contents = changed[path]
+    return _made(changed[path], kind, make)
+
+
+def _made(contents: bytes | None, kind: FileKind, make: Callable[[Any], _Form]) -> _Form | None:
     values = None if contents is None else values_of(kind, contents)
     return None if values is None else make(values)
 

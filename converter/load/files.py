@@ -22,7 +22,7 @@ _LIKE_DIRECTORIES: Final = {
     "pipeline": "pipelines",
     "pipelines": "pipelines",
 }
-_SUFFIX: Final = ".yaml"
+SUFFIX: Final = ".yaml"
 _OTHER_SUFFIXES: Final = (".yaml", ".yml")
 
 
@@ -41,7 +41,7 @@ class Found:
     @property
     def name(self) -> str:
         """The name of the campaign or pipeline."""
-        return self.path.rpartition("/")[2].removesuffix(_SUFFIX)
+        return self.path.rpartition("/")[2].removesuffix(SUFFIX)
 
 
 def find(root: Path) -> Iterator[Found]:
@@ -152,10 +152,10 @@ def _directory(root: Path, kind: FileKind, directory: str) -> Iterator[Found]:
 def _entry(kind: FileKind, directory: str, entry: os.DirEntry[str]) -> Iterator[Found]:
     path = f"{directory}/{entry.name}"
     stem, suffix = os.path.splitext(entry.name)
-    if suffix == _SUFFIX:
+    if suffix == SUFFIX:
         yield Found(kind, path, path)
     elif suffix.lower() in _OTHER_SUFFIXES:
-        yield _misnamed(kind, path, f"{directory}/{stem}{_SUFFIX}")
+        yield _misnamed(kind, path, f"{directory}/{stem}{SUFFIX}")
     elif entry.is_dir():
         message = f"a directory in {directory}/, whose files are not read"
         mistake = _whole("F008", message, f"move its files into {directory}/, or elsewhere")
@@ -163,7 +163,7 @@ def _entry(kind: FileKind, directory: str, entry: os.DirEntry[str]) -> Iterator[
 
 
 def _misnamed(kind: FileKind, path: str, right: str) -> Found:
-    message = f"only files that end in {_SUFFIX} are read"
+    message = f"only files that end in {SUFFIX} are read"
     return Found(kind, path, right, _whole("F008", message, f"rename it to {shown(right)}"))
 
 

@@ -54,6 +54,37 @@ def test_an_unchanged_repository(repo: Path) -> None:
     assert codes(repo) == codes(repo, "--since", "HEAD") == []
 
 
+def test_a_campaign_that_was_renamed(repo: Path) -> None:
+    git(repo, "mv", LETTERS, "campaigns/post.yaml")
+    first = validated(repo).output.splitlines()[0]
+    assert first.startswith(f"{repo}/campaigns/post.yaml:2:")
+    assert f": G006 A1, A2 were in {LETTERS} in HEAD, which is gone: apply --prune cancels" in first
+    # Also one that git does not know yet, and with a memory of what was valid.
+    git(repo, "reset", "--quiet")
+    assert codes(repo) == codes(repo, "--no-cache") == ["G006"]
+    text = (repo / "campaigns/post.yaml").read_text()
+    ignored = text.replace("volumes:", "# campaigns: ignore=G006 a test\nvolumes:")
+    write_repository(repo, {"campaigns/post.yaml": ignored})
+    assert codes(repo) == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"campaigns/post.yaml": "pipeline: ocr\nvolumes: [B1]\n"},
+        {"campaigns/post.yaml": CAMPAIGN.replace("ocr", "tei"), "pipelines/tei.yaml": PIPELINE},
+        {"campaigns/unchanged.yaml": "pipeline: ocr\nvolumes: [A1]\n"},
+        {},
+    ],
+    ids=["other volumes", "another pipeline", "one that was there", "nothing new"],
+)
+def test_a_campaign_that_left_git(repo: Path, files: Mapping[str, str]) -> None:
+    commit(repo, {"campaigns/unchanged.yaml": "pipeline: ocr\nvolumes: [A1]\n"})
+    (repo / LETTERS).unlink()
+    write_repository(repo, files)
+    assert codes(repo) == []
+
+
 def test_a_list_of_volumes_that_was_edited(repo: Path) -> None:
     write_repository(repo, {LETTERS: OTHER_LIST})
     assert validated(repo).output.splitlines()[0] == (
@@ -114,7 +145,8 @@ def test_steps_are_compared_as_the_pipeline_reads_them(repo: Path, steps: str) -
 
 def test_files_that_come_and_go(repo: Path) -> None:
     (repo / LETTERS).rename(repo / "campaigns/letters-1.yaml")
-    assert codes(repo) == []
+    assert codes(repo) == ["G006"]
+    (repo / "campaigns/letters-1.yaml").unlink()
     write_repository(repo, {"campaigns/new.yaml": OTHER_LIST.replace("A", "B")})
     assert codes(repo) == []
     git(repo, "add", "--all")
