@@ -32,10 +32,10 @@ def digest(*parts: bytes) -> bytes:
 
 def directory() -> Path | None:
     """Where notes are, by the XDG base directory specification; None where there is no place."""
+    # With an empty HOME ~ is the top directory.
+    home = os.path.expanduser("~") if os.environ.get("HOME", "~") else ""
     given = os.environ.get("XDG_CACHE_HOME", "")
     # A relative path is to be ignored.
-    # Without a home ~ would be the top directory, or stay as it is.
-    home = os.path.expanduser("~") if os.environ.get("HOME", "~") else ""
     place = given if os.path.isabs(given) else os.path.join(home, ".cache")
     return Path(place, "gitops-campaigns", "validate") if os.path.isabs(place) else None
 
