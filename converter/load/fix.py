@@ -18,7 +18,15 @@ from converter.load import files
 from converter.load.files import Found
 from converter.load.lines import Lines
 from converter.load.mistakes import Mistake
-from converter.load.nodes import Kind, Node, compose, is_merge, plain_values
+from converter.load.nodes import (
+    Kind,
+    Node,
+    compose,
+    is_merge,
+    parts,
+    plain_values,
+    reachable,
+)
 from converter.load.positions import TextPositions
 from converter.load.repository import examined, opaque_part
 from converter.load.scalars import is_text_key
@@ -176,24 +184,12 @@ def _misread_keys(root: Node) -> Iterator[Node]:
 
 
 def _nodes(root: Node) -> Iterator[Node]:
-    """Each node once, in an order that the form of the document alone decides."""
-    seen: set[int] = set()
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-            waiting += _parts(node)
-
-
-def _parts(node: Node) -> tuple[Node, ...]:
-    return (*node.items, *(part for pair in node.pairs for part in pair))
+    return reachable([root], set())
 
 
 def _aliased(root: Node) -> set[int]:
     """The ids of the nodes that stand in several places."""
-    counts = Counter(id(part) for node in _nodes(root) for part in _parts(node))
+    counts = Counter(id(part) for node in _nodes(root) for part in parts(node))
     return {node for node, count in counts.items() if count > 1}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from converter.load.mistakes import Mistake
-from converter.load.nodes import Kind, Node, is_merge
+from converter.load.nodes import Kind, Node, is_merge, parts, reachable
 from converter.load.scalars import is_text_key, reading
 from converter.load.wording import quoted, shown
 
@@ -18,25 +18,12 @@ def key_mistakes(
     """
     # What aliases share is looked at once, and strictly where that is needed.
     seen = {id(opaque), *map(id, ignored)}
-    for node in _reachable([root], seen):
+    for node in reachable([root], seen):
         yield from _of_mapping(node, text_only=True)
     if opaque is not None:
         yield from _of_mapping(opaque, text_only=False)
-        for node in _reachable(_parts(opaque), seen):
+        for node in reachable(parts(opaque), seen):
             yield from _of_mapping(node, text_only=False)
-
-
-def _reachable(waiting: list[Node], seen: set[int]) -> Iterator[Node]:
-    while waiting:
-        node = waiting.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-            waiting += _parts(node)
-
-
-def _parts(node: Node) -> list[Node]:
-    return [*node.items, *(part for pair in node.pairs for part in pair)]
 
 
 def _of_mapping(node: Node, text_only: bool) -> Iterator[Mistake]:

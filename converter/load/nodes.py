@@ -191,6 +191,24 @@ class _Composer:
             yield self._node(event, depth)
 
 
+def reachable(waiting: list[Node], seen: set[int]) -> Iterator[Node]:
+    """The nodes in `waiting` and all below them, in an order that the document's form decides.
+
+    Each once, and none whose id is in `seen`, where those that come are added.
+    """
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            waiting += parts(node)
+
+
+def parts(node: Node) -> list[Node]:
+    """The entries of a list, the keys and values of a mapping."""
+    return [*node.items, *(part for pair in node.pairs for part in pair)]
+
+
 def _mapping(line: int, column: int, pairs: list[tuple[Node, Node]]) -> Node:
     own: dict[str, tuple[Node, Node]] = {}
     merged: dict[str, tuple[Node, Node]] = {}
