@@ -36,6 +36,9 @@ APPLIED_BY_ANNOTATION: Final = f"{DOMAIN}/applied-by"
 APPLIED_AT_ANNOTATION: Final = f"{DOMAIN}/applied-at"
 APPLIED_COMMITS_ANNOTATION: Final = f"{DOMAIN}/applied-commits"
 HOLD_ANNOTATION: Final = f"{DOMAIN}/hold-instance"
+HELD_BY_ANNOTATION: Final = f"{DOMAIN}/held-by"
+HELD_AT_ANNOTATION: Final = f"{DOMAIN}/held-at"
+HOLD_REASON_ANNOTATION: Final = f"{DOMAIN}/hold-reason"
 
 # Other GitOps tools must not adopt a rendered object: they would run a reaped campaign again.
 FOREIGN_TOOL_ANNOTATIONS: Final = {

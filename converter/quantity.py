@@ -6,6 +6,7 @@ unchanged object looks changed.
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 _QUANTITY: Final = re.compile(
@@ -23,6 +24,7 @@ _NANO: Final = 10**9
 _SMALLEST_EXPONENT: Final = -9
 
 
+@lru_cache(maxsize=4096)
 def parse_quantity(text: str) -> Fraction:
     """The exact amount, in cores, bytes or pieces. Raises ValueError for what is no quantity.
 

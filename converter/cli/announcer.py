@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from converter.cli.clone_path import in_clone
 from converter.cli.output import Progress
 from converter.cli.workflow_commands import workflow_command
 from converter.git import top_of_clone
 from converter.manifest import Manifest
 from converter.model import Repo
+from converter.names import pipeline_configmap, warmup_job
 from converter.reconcile.outcome import APPLIED, Event, Fate
 
 QUIET: Final = (Fate.UNCHANGED, Fate.FINISHED)
@@ -36,9 +38,14 @@ class Files:
         """The file of the repository that an event is about; empty where none is known."""
         if campaign := self.repo.campaigns.get(event.campaign):
             return campaign.path
-        kind, _, name = event.target.partition(" ")
-        pipeline = self.repo.pipelines.get(name) if kind == "pipeline" else None
-        return pipeline.path if pipeline else ""
+        return next(
+            (
+                pipeline.path
+                for pipeline in self.repo.pipelines.values()
+                if event.target in _targets(pipeline.id)
+            ),
+            "",
+        )
 
     def from_here(self, path: str) -> str:
         """A file of the repository as it opens from where we run."""
@@ -46,11 +53,13 @@ class Files:
 
     def in_clone(self, path: str) -> str:
         """A file of the repository as CI knows it: from the top of the clone."""
-        file = self.directory.resolve() / path
-        top = self.top.resolve() if self.top else None
-        if top is None or not file.is_relative_to(top):
-            return self.from_here(path)
-        return file.relative_to(top).as_posix()
+        return in_clone(self.from_here(path), self.top)
+
+
+def _targets(pipeline: str) -> tuple[str, ...]:
+    """What events about a pipeline call it: by its name, or by an object of it."""
+    configmap, warmup = pipeline_configmap(pipeline), warmup_job(pipeline)
+    return f"pipeline {pipeline}", f"ConfigMap/{configmap}", f"Job/{warmup}"
 
 
 @dataclass(slots=True)
@@ -95,10 +104,10 @@ class Announcer:
         """
         if self.annotates:
             known = {"file": self.files.in_clone(path)} if self.files and path else {}
-            self.progress.line(workflow_command(level, _joined(subject, detail), known), err=True)
+            self.progress.line(workflow_command(level, joined(subject, detail), known), err=True)
         elif self.text:
             place = f" ({self.files.from_here(path)})" if self.files and path else ""
-            self.progress.line(_joined(f"{subject}{place}", detail), err=True)
+            self.progress.line(joined(f"{subject}{place}", detail), err=True)
 
 
 @dataclass(slots=True)
@@ -130,5 +139,6 @@ class _Tally:
         return f"sent {self.sent}/{self.total} objects" if self.sent < self.total else ""
 
 
-def _joined(subject: str, detail: str) -> str:
+def joined(subject: str, detail: str) -> str:
+    """What is told of a fault, wherever it is told."""
     return f"{subject}: {detail}" if detail else subject

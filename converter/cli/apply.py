@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from converter.cli import job_summary
+from converter.cli import code_quality, job_summary
 from converter.cli.announcer import Announcer
 from converter.cli.duration import read_duration
 from converter.cli.options import cluster_options, repo_argument
 from converter.cli.output import Progress
 from converter.cli.repository import load_valid, named, rendered
 from converter.errors import CampaignsError, Refused
+from converter.git import top_of_clone
 from converter.model import Repo
 from converter.reconcile.outcome import Fate, Outcome
 
@@ -67,6 +68,14 @@ if TYPE_CHECKING:
     metavar="DURATION",
     help="How long --wait waits, for example 30s, 10m or 2h; without it, as long as it takes.",
 )
+@click.option(
+    "--code-quality",
+    "report",
+    type=click.Path(path_type=Path),
+    callback=code_quality.read_file_option,
+    metavar="FILE",
+    help="Write what was not done to FILE, as GitLab's Code Quality report.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Also name what is unchanged or has finished.")
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
 @cluster_options
@@ -78,6 +87,7 @@ def command(
     dry_run: bool,
     wait: bool,
     timeout: int | None,
+    report: Path | None,
     verbose: bool,
     output: str,
     kubeconfig: Path | None,
@@ -98,6 +108,10 @@ def command(
     campaign has ended or rests: paused, held, or its Job is gone. Campaigns that were held back or
     refused, or had ended before, are not waited for. An API server that is away for a while does
     not end the wait, and the end of the wait never stops a campaign.
+
+    With --code-quality the file is written however the run ends, before the wait: an entry for what
+    was held back, refused, or not paused, resumed or pruned, and for what stopped the run; [] where
+    there is none.
 
     \b
     Exit codes:
@@ -121,10 +135,10 @@ def command(
     if dry_run and wait:
         raise click.UsageError("--dry-run starts nothing that --wait could wait for; leave one out")
     if dry_run:
-        if prune or output == "json":
+        if prune or output == "json" or report:
             raise click.UsageError(
                 "--dry-run asks no cluster, so it cannot say what --prune would cancel and has no "
-                "--format json; leave them out"
+                "--format json and no --code-quality; leave them out"
             )
         return _print_rendered(_load(repo, namespace, prune=False), repo)
     progress = Progress()
@@ -140,10 +154,12 @@ def command(
         )
     except (CampaignsError, KeyboardInterrupt, SystemExit) as stop:
         _tell_of_stop(announcer, outcome, stop)
+        _write_report(report, repo, announcer, outcome, stop)
         raise
     if output == "text":
         progress.line(outcome.summary())
     _summarise(progress, job_summary.applied(outcome))
+    _write_report(report, repo, announcer, outcome)
     code, error, waited = outcome.exit_code, None, None
     if wait and code != 1:
         code, error, waited = _wait(client, loaded, outcome, timeout, announcer)
@@ -209,7 +225,7 @@ def _wait(
 ) -> tuple[int, str | None, "Wait | None"]:
     """The exit code, what ended the wait before its time, and what it came to."""
     from converter.cli.apply_wait import wait
-    from converter.reconcile.waiting import worst
+    from converter.observe.waiting import worst
 
     try:
         waited = wait(client, repo, outcome, seconds, announcer)
@@ -247,15 +263,29 @@ def _tell_of_stop(announcer: Announcer, outcome: Outcome, stop: BaseException) -
 
 
 def _summarise(progress: Progress, section: str) -> None:
-    """Append to the job summary, where CI wants one. That it cannot be is no failed apply."""
-    file = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not file:
+    job_summary.publish(section, lambda text: progress.line(f"warning: {text}", err=True))
+
+
+def _write_report(
+    file: Path | None,
+    directory: Path,
+    announcer: Announcer,
+    outcome: Outcome,
+    stop: BaseException | None = None,
+) -> None:
+    """Write what GitLab shows, where it is wanted. That it cannot be is no failed apply."""
+    if file is None:
         return
+    from converter.cli.apply_findings import apply_findings
+
+    error = _end(stop)[1] if stop else ""
+    top = top_of_clone(directory)
+    found = apply_findings(outcome, directory, announcer.files, top, stop, error)
     try:
-        job_summary.append(Path(file), section)
-    except OSError as error:
-        text = f"warning: the job summary {file} was not written: {error.strerror}"
-        progress.line(text, err=True)
+        code_quality.write(file, code_quality.document(found))
+    except OSError as failure:
+        text = f"warning: the report {file} was not written: {failure.strerror}"
+        announcer.progress.line(text, err=True)
 
 
 def _load(directory: Path, namespace: str | None, *, prune: bool) -> Repo:

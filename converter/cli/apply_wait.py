@@ -1,17 +1,18 @@
 """The wait of `campaigns apply --wait`, after the apply and without its Lease."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from converter.cli.announcer import Announcer
 from converter.cli.duration import text_of
-from converter.cli.following import console, following, read_statuses
+from converter.cli.following import console, following
 from converter.cluster.client import Client
 from converter.model import Repo
-from converter.reconcile.outcome import Outcome
-from converter.reconcile.status import Status
-from converter.reconcile.waiting import (
+from converter.observe.document import status_document
+from converter.observe.source import source_of
+from converter.observe.status import Status
+from converter.observe.waiting import (
     Followed,
     Result,
     awaited,
@@ -20,15 +21,17 @@ from converter.reconcile.waiting import (
     result_of,
     worst,
 )
+from converter.reconcile.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a wait came to. `summary` is its last line."""
+    """What a wait came to. `summary` is its last line, `documents` are the results as JSON."""
 
     results: tuple[tuple[Status, Result], ...]
     timed_out: bool
     summary: str
+    documents: tuple[dict[str, Any], ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -37,8 +40,7 @@ class Wait:
 
     def document(self) -> dict[str, Any]:
         """See `campaigns apply --help`."""
-        campaigns = [{**asdict(status), "result": result} for status, result in self.results]
-        return {"timedOut": self.timed_out, "campaigns": campaigns}
+        return {"timedOut": self.timed_out, "campaigns": list(self.documents)}
 
 
 def wait(
@@ -50,16 +52,18 @@ def wait(
     """
     names = awaited(repo.campaigns, outcome)
 
+    if not names:
+        return Wait((), timed_out=False, summary="there is nothing to wait for")
+    source = source_of(client, repo, lambda text: announcer.progress.line(text, err=True))
+
     def read() -> list[Status]:
-        return [status for status in read_statuses(client, repo) if status.name in names]
+        return [status for status in source.read() if status.name in names]
 
     def say(text: str) -> None:
         announcer.progress.line(text, err=not announcer.text)
 
-    if not names:
-        return Wait((), timed_out=False, summary="there is nothing to wait for")
     with following(console(stderr=not announcer.text), client.now, say) as show:
-        followed = follow(read, show, seconds=seconds)
+        followed = follow(read, show, seconds=seconds, sleep=source.wait)
     results = tuple(
         (status, result_of(status, suspended=repo.campaigns[status.name].suspend))
         for status in followed.statuses
@@ -69,7 +73,11 @@ def wait(
             subject = f"{result}: campaign {status.name}"
             path = repo.campaigns[status.name].path
             announcer.fault(subject, detail_of(status, result), path)
-    return Wait(results, followed.timed_out, summarised(followed, results, seconds))
+    documents = tuple(
+        {**status_document(status, client.now()), "result": str(result)}
+        for status, result in results
+    )
+    return Wait(results, followed.timed_out, summarised(followed, results, seconds), documents)
 
 
 def summarised(

@@ -2,36 +2,19 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from converter.cluster.client import Client
-from converter.model import Repo
-from converter.reconcile.live import read_for_status
-from converter.reconcile.status import Status, statuses
-from converter.reconcile.waiting import Show
+from converter.cli.status_table import table, why
+from converter.observe.status import Status
+from converter.observe.waiting import Show
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-BAR_CELLS: Final = 16
-STYLES: Final = {
-    "Running": "cyan",
-    "Finished": "green",
-    "PartlyFailed": "yellow",
-    "Failed": "red",
-    "Missing": "red",
-    "Paused": "magenta",
-    "Held": "magenta",
-}
-
-
-def read_statuses(client: Client, repo: Repo) -> list[Status]:
-    """The campaigns of a repository and those that it left on the cluster, read anew."""
-    wanted = {campaign.name: len(campaign.volumes) for campaign in repo.campaigns.values()}
-    live = read_for_status(client, repo.settings.namespace)
-    return statuses(wanted, live, repo.settings.repository)
+REDRAWS_A_SECOND: Final = 8
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -60,16 +43,36 @@ def following(
         yield lines(say)
         return
     from rich.live import Live
-    from rich.text import Text
 
-    with Live(console=screen, auto_refresh=False) as live:
+    shown = _Shown((), "", now)
+    # It asks for the table as often as it draws it: changes may come by the hundred, and ages grow.
+    with Live(
+        get_renderable=lambda: shown.table(), console=screen, refresh_per_second=REDRAWS_A_SECOND
+    ) as live:
 
         def redraw(found: Sequence[Status], trouble: str) -> None:
-            shown = table(found, now())
-            shown.caption = Text(trouble) if trouble else None
-            live.update(shown, refresh=True)
+            nonlocal shown
+            shown = _Shown(found, trouble, now)
 
         yield redraw
+        live.refresh()
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    statuses: Sequence[Status]
+    trouble: str
+    now: Callable[[], datetime]
+
+    def table(self) -> "Table | str":
+        """Nothing before the first answer: only that tells the time."""
+        from rich.text import Text
+
+        if not self.statuses and not self.trouble:
+            return ""
+        made = table(self.statuses, self.now()) if self.statuses else table((), datetime.min)
+        made.caption = Text(self.trouble) if self.trouble else None
+        return made
 
 
 def lines(say: Callable[[str], object]) -> Show:
@@ -97,53 +100,12 @@ def lines(say: Callable[[str], object]) -> Show:
 def line(status: Status) -> str:
     """One campaign in one line."""
     counted = f"{status.done}/{status.total} done, {status.failed} failed"
-    reason = f" ({status.detail})" if status.detail else ""
-    return f"{status.name}: {status.phase}, {counted}{reason}"
-
-
-def table(found: Sequence[Status], now: datetime) -> "Table":
-    """The statuses as a table; ages count to `now`, the API server's time."""
-    from rich.table import Table
-    from rich.text import Text
-
-    columns = ("CAMPAIGN", "PHASE", "PROGRESS", "DONE", "FAILED", "PODS", "PRIORITY", "AGE", "")
-    result = Table(box=None, pad_edge=False, header_style="bold", caption_justify="left")
-    for column in columns:
-        right = column in ("DONE", "FAILED", "PODS", "AGE")
-        result.add_column(column, justify="right" if right else "left", no_wrap=column != "")
-    for status in found:
-        result.add_row(
-            status.name,
-            Text(status.phase, style=STYLES.get(status.phase, "")),
-            _bar(status.done, status.failed, status.total),
-            f"{status.done}/{status.total}",
-            str(status.failed),
-            str(status.active),
-            status.priority or "-",
-            _age(status.created, now),
-            Text(status.detail, style="dim"),
-        )
-    return result
+    said = why(status)
+    reason = f" ({said})" if said else ""
+    return f"{status.name}: {status.shown_phase}, {counted}{reason}"
 
 
 def _percents(status: Status) -> tuple[object, ...]:
     """A new line for each new value: not one for each of 10,000 volumes, but the first failure."""
     total = max(status.total, 1)
-    return status.phase, 100 * status.done // total, -(-100 * status.failed // total)
-
-
-def _bar(done: int, failed: int, total: int) -> str:
-    cells = BAR_CELLS * done // total if total else 0
-    bad = -(-BAR_CELLS * failed // total) if total else 0
-    bad = min(bad, BAR_CELLS - cells)
-    return "█" * cells + "x" * bad + "·" * (BAR_CELLS - cells - bad)
-
-
-def _age(created: str, now: datetime) -> str:
-    if not created:
-        return "-"
-    seconds = max(0, int((now - datetime.fromisoformat(created)).total_seconds()))
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
-        if seconds >= 2 * size:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
+    return status.shown_phase, 100 * status.done // total, -(-100 * status.failed // total)

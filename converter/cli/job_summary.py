@@ -4,15 +4,19 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions#a
 what is appended to the file in ``$GITHUB_STEP_SUMMARY``, up to 1 MiB a step.
 """
 
-from collections.abc import Iterable, Sequence
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from converter.cli.problem_formats import Report, last_lines, sentence
+from converter.problem import Level
 from converter.reconcile.outcome import NOT_AS_IN_GIT, UNFINISHED, Event, Fate, Outcome
 
 if TYPE_CHECKING:
-    from converter.reconcile.status import Status
-    from converter.reconcile.waiting import Result
+    from converter.observe.status import Status
+    from converter.observe.waiting import Result
 
 # For one of our sections; the step may have more to say, and more than 1 MiB is not shown at all.
 SECTION_BYTES: Final = 200_000
@@ -34,6 +38,39 @@ def stopped(outcome: Outcome, error: str, *, part_way: bool) -> str:
     return _apply_section([f"**{how}:** {escaped(error)}", *counts], outcome)
 
 
+def validated(report: Report) -> str:
+    """What was found in the files: the counts, and a row for each problem, errors first."""
+    ordered = sorted(report.problems, key=lambda problem: problem.level is Level.WARNING)
+    columns = ("Place", "Level", "Rule", "Problem")
+    rows = ((f"{p.path}:{p.line}:{p.column}", p.level.value, p.code, sentence(p)) for p in ordered)
+    return _section("campaigns validate", map(escaped, last_lines(report)), columns, rows)
+
+
+def status_section(statuses: Sequence["Status"], places_unread: str = "") -> str:
+    """How far each campaign is; those that have finished come last.
+
+    `places_unread` says why the places in the queue are not known, empty where they are.
+    """
+    from converter.cli.status_table import place_of, why
+    from converter.observe.phase import Phase
+
+    ordered = sorted(statuses, key=lambda status: status.phase is Phase.FINISHED)
+    counts = Counter(status.shown_phase for status in ordered)
+    said = ", ".join(f"{count} {phase}" for phase, count in counts.items())
+    intro = [said or "There are no campaigns."]
+    if places_unread and any(status.phase is Phase.WAITING for status in ordered):
+        intro.append(f"Places in the queue are not known: {places_unread}")
+    columns = ("Campaign", "Phase", "Done", "Failed", "Total", "Place", "Reason")
+    rows = (
+        (
+            *(s.name, s.shown_phase, str(s.done), str(s.failed), str(s.total)),
+            *(place_of(s), why(s)),
+        )
+        for s in ordered
+    )
+    return _section("campaigns status", map(escaped, intro), columns, rows)
+
+
 def waited(results: Sequence[tuple["Status", "Result"]], summary: str) -> str:
     """What a wait came to, those first that are not as git wants them."""
     ordered = sorted(results, key=lambda each: (1, 3, 0).index(each[1].exit_code))
@@ -52,6 +89,17 @@ def escaped(text: str) -> str:
     printed = "".join(c if c.isprintable() else " " for c in text)
     line = " ".join(printed.split())
     return "".join(f"&#{ord(c)};" if c in SPECIAL else c for c in line)
+
+
+def publish(section: str, warn: Callable[[str], object]) -> None:
+    """Append to the job summary, where CI wants one. That it cannot be is no failed command."""
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not file:
+        return
+    try:
+        append(Path(file), section)
+    except OSError as error:
+        warn(f"the job summary {file} was not written: {error.strerror}")
 
 
 def append(file: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Problems as text, JSON, GitHub workflow commands and SARIF.
+"""Problems as text, JSON, GitHub workflow commands, SARIF and GitLab's Code Quality report.
 
 Each format is a function from a `Report` to the whole output, which ends in a newline.
 """
@@ -6,16 +6,20 @@ Each format is a function from a `Report` to the whole output, which ends in a n
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
 from converter import __version__
 from converter.checks import ALL_RULES
+from converter.cli import code_quality
+from converter.cli.clone_path import in_clone
+from converter.cli.code_quality import Finding, Severity
 from converter.cli.workflow_commands import workflow_command
 from converter.problem import Level, Problem
 from converter.rule import Rule
 
+SEVERITIES: Final = {Level.ERROR: Severity.MAJOR, Level.WARNING: Severity.MINOR}
 SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -35,12 +39,13 @@ class Report:
     """The problems of all repositories that were checked, and how many files these have.
 
     Paths are as the reader can open them from where the command runs. `fixed` is None where
-    nothing was to be mended.
+    nothing was to be mended, and `top` is the top of the clone, where that is known.
     """
 
     problems: tuple[Problem, ...]
     files: int
     fixed: Fixed | None = None
+    top: Path | None = None
 
     def count(self, level: Level) -> int:
         """How many problems are of this level."""
@@ -49,10 +54,11 @@ class Report:
 
 def text(report: Report) -> str:
     """One line a problem, and one that counts them."""
-    return _lines((*map(str, report.problems), *_last_lines(report)))
+    return _lines((*map(str, report.problems), *last_lines(report)))
 
 
-def _last_lines(report: Report) -> Iterator[str]:
+def last_lines(report: Report) -> Iterator[str]:
+    """How many problems were mended, where any was, and how many there are."""
     if report.fixed is not None and report.fixed.problems:
         yield f"Fixed {report.fixed}."
     yield summary(report)
@@ -87,7 +93,8 @@ def json_document(report: Report) -> str:
 
 def github(report: Report) -> str:
     """Workflow commands, which GitHub Actions turns into annotations of the files."""
-    return _lines((*map(_workflow_command, report.problems), *_last_lines(report)))
+    commands = (_workflow_command(problem, report.top) for problem in report.problems)
+    return _lines((*commands, *last_lines(report)))
 
 
 def sarif(report: Report) -> str:
@@ -106,12 +113,40 @@ def sarif(report: Report) -> str:
     return _json({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
+def gitlab(report: Report) -> str:
+    """GitLab's Code Quality report; what is about a file as a whole is at its line 1."""
+    return code_quality.document(findings(report.problems, report.top))
+
+
+def findings(problems: Iterable[Problem], top: Path | None) -> list[Finding]:
+    """Problems as entries of a Code Quality report of the clone `top`."""
+    return [
+        Finding(
+            check=problem.code,
+            path=in_clone(problem.path, top),
+            line=max(problem.line, 1),
+            sentence=sentence(problem),
+            about=problem.message,
+            severity=SEVERITIES[problem.level],
+        )
+        for problem in problems
+    ]
+
+
+def sentence(problem: Problem) -> str:
+    """What is wrong, and what to write instead: the same words wherever a problem is shown."""
+    return f"{problem.message} \N{EM DASH} {problem.remedy}"
+
+
 FORMATS: Final[Mapping[str, Callable[[Report], str]]] = {
     "text": text,
     "json": json_document,
     "github": github,
     "sarif": sarif,
+    "gitlab": gitlab,
 }
+# Those whose reader knows files by their path from the top of the clone.
+IN_CLONE: Final = ("github", "gitlab")
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
@@ -127,12 +162,12 @@ def _problem(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _workflow_command(problem: Problem) -> str:
-    properties = {"file": problem.path}
+def _workflow_command(problem: Problem, top: Path | None) -> str:
+    properties = {"file": in_clone(problem.path, top)}
     if problem.line:
         properties |= {"line": str(problem.line), "col": str(problem.column)}
     properties["title"] = f"{problem.code} {ALL_RULES[problem.code].name}"
-    return workflow_command(problem.level.value, _sentence(problem), properties)
+    return workflow_command(problem.level.value, sentence(problem), properties)
 
 
 def _sarif_rule(rule: Rule) -> dict[str, Any]:
@@ -153,7 +188,7 @@ def _sarif_result(problem: Problem, codes: list[str]) -> dict[str, Any]:
         "ruleId": problem.code,
         "ruleIndex": codes.index(problem.code),
         "level": problem.level.value,
-        "message": {"text": _sentence(problem)},
+        "message": {"text": sentence(problem)},
         "locations": [{"physicalLocation": location}],
     }
 
@@ -161,10 +196,6 @@ def _sarif_result(problem: Problem, codes: list[str]) -> dict[str, Any]:
 def _uri(path: str) -> str:
     file = PurePath(path)
     return file.as_uri() if file.is_absolute() else quote(path)
-
-
-def _sentence(problem: Problem) -> str:
-    return f"{problem.message} \N{EM DASH} {problem.remedy}"
 
 
 def _number(count: int, noun: str) -> str:

@@ -1,7 +1,9 @@
 """`campaigns status`: how far each campaign is."""
 
 import json
-from dataclasses import asdict
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,42 +14,84 @@ from converter.cli.options import cluster_options, repo_argument
 from converter.cli.repository import load_valid, named
 
 if TYPE_CHECKING:
-    from converter.reconcile.status import Status
+    from datetime import datetime
+
+    from converter.cluster.client import Client
+    from converter.explain.cause import Cause
+    from converter.explain.detail import Detail
+    from converter.model import Repo
+    from converter.observe.status import Status
+
+PHASES = (
+    *("Waiting", "Running", "Paused", "Held", "Finished", "Failed"),
+    *("PartlyFailed", "Missing", "Drifted", "Pausing"),
+)
+
+
+def read_selection(
+    ctx: click.Context, param: click.Parameter, values: Sequence[str]
+) -> frozenset[str]:
+    """The phases that are asked for, as ``phase=Paused`` or ``phase=Paused,Held``; none for all."""
+    chosen: set[str] = set()
+    for value in values:
+        key, _, listed = value.partition("=")
+        phases = {phase.casefold(): phase for phase in PHASES}
+        found = [phases.get(each.strip().casefold()) for each in listed.split(",")]
+        if key != "phase" or None in found:
+            message = f"{value!r} is none: write phase= and one of {', '.join(PHASES)}"
+            raise click.BadParameter(message, ctx, param)
+        chosen.update(filter(None, found))
+    return frozenset(chosen)
 
 
 @click.command("status")
 @repo_argument
 @click.argument("name", required=False)
 @click.option("--watch", "-w", is_flag=True, help="Keep showing it until every campaign rests.")
-@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--select",
+    "phases",
+    multiple=True,
+    metavar="phase=PHASE[,PHASE]",
+    callback=read_selection,
+    help="Only campaigns in these phases.",
+)
+@click.option(
+    "--format", "output", type=click.Choice(["text", "json", "openmetrics"]), default="text"
+)
 @cluster_options
 def command(
     *,
     repo: Path,
     name: str | None,
     watch: bool,
+    phases: frozenset[str],
     output: str,
     kubeconfig: Path | None,
     context: str | None,
 ) -> int:
-    """Show the campaigns of REPO, or the one called NAME: phase, progress, age.
+    """Show the campaigns of REPO, or all about the one called NAME.
 
-    A campaign that is gone from REPO is shown for as long as it is on the cluster.
+    PHASE is Waiting, Running, Paused, Held, Finished, Failed, PartlyFailed, Missing (in git, and
+    not on the cluster), Pausing (to be paused, and pods still run or end) or Drifted (not as git
+    has it). PLACE is the place in the queue, - where there is none or it may not be read; ETA is
+    reckoned from the rate so far, with the bounds for two cases of three. A campaign that is gone
+    from REPO is shown for as long as it is on the cluster.
 
-    With --watch the table is redrawn until no campaign can go on by itself: each has ended, is
-    paused or is held.
+    With --watch each change is shown as it happens, until no campaign can go on by itself: each
+    has ended, is paused or is held.
 
     \b
-    Example:
+    Examples:
       campaigns status . --watch
+      campaigns status . --select phase=Waiting,Drifted
+      campaigns status . letters
     """
-    if watch and output == "json":
-        raise click.UsageError("--watch has no --format json; ask again and again without --watch")
+    if watch and output != "text":
+        raise click.UsageError(f"--watch has no --format {output}: ask again and again without it")
     loaded = named(load_valid(repo), repo)
 
-    from converter.cli.following import console, following, is_redrawn, read_statuses, table
     from converter.cluster.client import Client
-    from converter.reconcile.waiting import follow
 
     client = Client.from_kubeconfig(
         kubeconfig=kubeconfig,
@@ -55,21 +99,131 @@ def command(
         request_timeout=float(loaded.settings.apiserver_request_timeout),
     )
 
-    def read() -> list["Status"]:
-        found = read_statuses(client, loaded)
-        return [status for status in found if name is None or status.name == name]
-
-    found = read()
-    if name is not None and not found:
-        raise unknown_campaign(name, f"in {repo} or on the cluster", loaded.campaigns)
-    if output == "json":
-        document = {"version": 1, "campaigns": [asdict(status) for status in found]}
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-        return 0
-    screen = console()
+    selection = _Selection(name, phases)
     if watch:
-        with following(screen, client.now, click.echo) as show:
-            found = list(follow(read, show).statuses)
-    if not (watch and is_redrawn(screen)):
-        screen.print(table(found, client.now()))
+        return _watch(client, loaded, selection, repo)
+    return _once(client, loaded, selection, output, repo)
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """Which campaigns are asked for: one by its name, those in some phases, or all."""
+
+    name: str | None
+    phases: frozenset[str]
+
+    def of(self, found: Iterable["Status"]) -> list["Status"]:
+        return [
+            status
+            for status in found
+            if self.name in (None, status.name)
+            and (not self.phases or status.shown_phase in self.phases)
+        ]
+
+
+def _once(
+    client: "Client", repo: "Repo", selection: _Selection, output: str, directory: Path
+) -> int:
+    from converter.observe.document import status_list
+
+    seen = _look(client, repo, selection, directory)
+    repository = repo.settings.repository
+    if output == "json":
+        document = status_list(seen.statuses, seen.now, repository, seen.places_unread)
+        if seen.detail is not None:
+            document["campaigns"][0]["trouble"] = seen.detail.document()
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    elif output == "openmetrics":
+        from converter.observe.openmetrics import exposition
+
+        click.echo(exposition(seen.statuses, seen.now, repository), nl=False)
+    else:
+        _show(seen)
+    if os.environ.get("GITHUB_STEP_SUMMARY"):
+        from converter.cli import job_summary
+
+        section = job_summary.status_section(seen.statuses, seen.places_unread)
+        job_summary.publish(section, lambda text: click.echo(f"warning: {text}", err=True))
     return 0
+
+
+def _look(client: "Client", repo: "Repo", selection: _Selection, directory: Path) -> "_Seen":
+    from converter.explain.detail import read_detail
+    from converter.explain.facts import facts_of
+    from converter.explain.reading import read_for_explain
+    from converter.explain.rules import causes, first_sentence
+    from converter.observe.snapshot import read_snapshot
+    from converter.observe.status import statuses
+    from converter.observe.wanted import wanted_of
+
+    snapshot = read_snapshot(client, repo.settings)
+    places = snapshot.places
+    every = statuses(wanted_of(repo), snapshot.live, repo.settings.repository, places.found)
+    _check_name(selection, every, repo, directory)
+    found = selection.of(every)
+    asked = {status.name for status in found}
+    explained = read_for_explain(client, repo, snapshot, every, campaigns=asked)
+    facts = facts_of(repo, explained, found)
+    found = [
+        replace(status, detail=first_sentence(facts[status.name]) or status.detail)
+        for status in found
+    ]
+    if selection.name is None or not found:
+        return _Seen(found, snapshot.now, places.unread, explained.unread)
+    one = facts[selection.name]
+    detail = read_detail(client, one)
+    unread = (*explained.unread, *detail.unread)
+    return _Seen(found, snapshot.now, places.unread, unread, causes(one), detail)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What there is to show. `why` and `detail` are those of one campaign that was asked for."""
+
+    statuses: Sequence["Status"]
+    now: "datetime"
+    places_unread: str
+    unread: tuple[str, ...]
+    why: tuple["Cause", ...] = ()
+    detail: "Detail | None" = None
+
+
+def _watch(client: "Client", repo: "Repo", selection: _Selection, directory: Path) -> int:
+    from converter.cli.following import console, following, is_redrawn
+    from converter.observe.source import source_of
+    from converter.observe.waiting import follow
+
+    source = source_of(client, repo, lambda text: click.echo(f"note: {text}", err=True))
+    screen = console()
+    _check_name(selection, source.read(), repo, directory)
+    with following(screen, client.now, click.echo) as show:
+        followed = follow(lambda: selection.of(source.read()), show, sleep=source.wait)
+    if not is_redrawn(screen):
+        _show(_Seen(followed.statuses, client.now(), "", ()))
+    return 0
+
+
+def _check_name(
+    selection: _Selection, every: Iterable["Status"], repo: "Repo", directory: Path
+) -> None:
+    name = selection.name
+    if name is not None and name not in {status.name for status in every}:
+        raise unknown_campaign(name, f"in {directory} or on the cluster", repo.campaigns)
+
+
+def _show(seen: _Seen) -> None:
+    from converter.cli.following import console
+    from converter.cli.status_table import table
+
+    screen = console()
+    screen.print(table(seen.statuses, seen.now))
+    if seen.detail is not None:
+        from converter.cli.status_detail import sections
+
+        for section in sections(seen.why, seen.detail, seen.now):
+            screen.print(section)
+    notes = list(seen.unread)
+    if seen.places_unread and any(status.phase == "Waiting" for status in seen.statuses):
+        notes.append(f"{seen.places_unread}, so PLACE says nothing")
+    for note in notes:
+        click.echo(f"note: {note}", err=True)

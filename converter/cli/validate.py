@@ -12,9 +12,10 @@ import click
 
 from converter.checks import ALL_RULES
 from converter.checks.registry import history_rules
-from converter.cli.problem_formats import FORMATS, Fixed, Report
+from converter.cli.problem_formats import FORMATS, IN_CLONE, Fixed, Report
 from converter.cli.repository import load_checked
 from converter.errors import CampaignsError
+from converter.git import top_of_clone
 from converter.history import earlier_repository
 from converter.load import RULES, LoadResult
 from converter.load.earlier import Earlier
@@ -46,7 +47,8 @@ def _prefixes(
     type=click.Choice(list(FORMATS)),
     default="text",
     show_default=True,
-    help="github: workflow commands, which GitHub shows in the pull request.",
+    help="github: workflow commands, which GitHub shows in the pull request; gitlab: a Code "
+    "Quality report.",
 )
 @click.option(
     "--select",
@@ -96,6 +98,8 @@ def command(
     Lines and columns count from 1; 0 stands for the file as a whole. With --fix there is also
     "fixed": {"problems", "files"}.
 
+    With GITHUB_STEP_SUMMARY, as in GitHub Actions, that job summary gets the problems as a table.
+
     --fix puts quotes around text that YAML misreads (F007) and renames .yml files (F008), where
     nothing else can be meant; all else in the files stays as it is.
 
@@ -121,9 +125,21 @@ def command(
         loaded, found = load_checked(root, compare, left_out=ignore, cached=not no_cache)
         files += _count_files(loaded)
         problems += [problem for problem in found if is_selected(problem.code, select, ignore)]
-    report = Report(tuple(problems), files, fixed)
+    top = top_of_clone(Path(".")) if output in IN_CLONE else None
+    report = Report(tuple(problems), files, fixed, top)
     click.echo(FORMATS[output](report), nl=False)
+    _summarise(report)
     return 1 if report.count(Level.ERROR) else 0
+
+
+def _summarise(report: Report) -> None:
+    """Add to the job summary, where CI wants one."""
+    if not os.environ.get("GITHUB_STEP_SUMMARY"):
+        return
+    # Imported where it is needed: nobody's commit waits for it.
+    from converter.cli import job_summary
+
+    job_summary.publish(job_summary.validated(report), _warn)
 
 
 def _fixed(named: Iterable[Path]) -> Fixed:

@@ -7,12 +7,10 @@ connection pool as plain JSON, because its models drop fields that a newer serve
 import copy
 import json
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from time import monotonic
 from typing import Any, Self
 from urllib.parse import urlencode
 
@@ -20,14 +18,17 @@ import urllib3
 from kubernetes.client.configuration import Configuration
 from kubernetes.client.rest import RESTClientObject
 from kubernetes.config import ConfigException
-from urllib3.response import BaseHTTPResponse
-from urllib3.util import Retry, Timeout
+from urllib3.util import Timeout
 
 from converter import __version__
+from converter.cluster.clock import ServerClock
 from converter.cluster.kubeconfig import load_configuration, one_line
+from converter.cluster.kueue_versions import KueueVersions, as_wanted
+from converter.cluster.resend import retries
 from converter.cluster.resources import Resource
 from converter.cluster.status import api_error
-from converter.errors import ApiError, ClusterUnavailable, Conflict, NoCredentials
+from converter.cluster.watch import changes
+from converter.errors import ApiError, ClusterUnavailable, Conflict, NoCredentials, NotFound
 
 Object = dict[str, Any]
 
@@ -37,59 +38,13 @@ CONNECT_SECONDS = 5.0
 # What YAML takes as an escape alone, or as either. Others it takes as they are alone.
 _ESCAPED = re.compile("[\\x7f-\\uffff]")
 
-ATTEMPTS_AFTER_FIRST = 4
-RETRY_STATUS = (429, 500, 502, 503, 504)
-LONGEST_WAIT_SECONDS = 30.0
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The objects of a LIST, and the resourceVersion from which a watch of them goes on."""
 
-class _Retry(Retry):
-    """Retries that ask `check` again before each one: a Lease can be lost in between.
-
-    A server's Retry-After is kept to, up to 30 s.
-    """
-
-    check: Callable[[], None] | None = None
-
-    def new(self, **changes: Any) -> Self:
-        following = super().new(**changes)
-        following.check = self.check
-        return following
-
-    def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:
-        """Also a 403 after a try without an answer.
-
-        An API server that has just started knows no roles yet, and refuses what it will allow.
-        """
-        unanswered = any(past.error is not None for past in self.history)
-        again = super().is_retry(method, status_code, has_retry_after)
-        return again or (status_code == 403 and unanswered)
-
-    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
-        asked = super().get_retry_after(response)
-        return None if asked is None else min(asked, LONGEST_WAIT_SECONDS)
-
-    def sleep(self, response: BaseHTTPResponse | None = None) -> None:
-        super().sleep(response)
-        if self.check is not None:
-            self.check()
-
-
-def _retries(check: Callable[[], None] | None) -> Retry:
-    """Retries of any request, since each may be sent twice.
-
-    Server-side apply, merge patches and deletes with a uid are idempotent; creates and replaces
-    fail on the second try with a conflict.
-    """
-    retries = _Retry(
-        total=ATTEMPTS_AFTER_FIRST,
-        backoff_factor=0.5,
-        backoff_max=8,
-        status_forcelist=RETRY_STATUS,
-        allowed_methods=None,
-        raise_on_status=False,
-    )
-    retries.check = check
-    return retries
+    items: tuple[Object, ...]
+    version: str
 
 
 class Client:
@@ -108,7 +63,8 @@ class Client:
         self._request_timeout = request_timeout
         self._timeout = Timeout(connect=CONNECT_SECONDS, read=request_timeout)
         self._before_write: Callable[[], None] | None = None
-        self._clock: _Clock = _Clock()
+        self._clock: ServerClock = ServerClock()
+        self._kueue = KueueVersions(self.discover)
 
     @classmethod
     def from_kubeconfig(
@@ -150,25 +106,35 @@ class Client:
         """
         return self._clock.now()
 
-    def list(self, resource: Resource, namespace: str, *, selector: str = "") -> tuple[Object, ...]:
-        """Every object of one kind in a namespace, page by page.
+    def list(
+        self, resource: Resource, namespace: str, *, selector: str = "", fields: str = ""
+    ) -> tuple[Object, ...]:
+        """Every object of one kind in a namespace, of those that label and field selectors choose.
+
+        Raises `ApiError` and `ClusterUnavailable`.
+        """
+        return self.listing(resource, namespace, selector=selector, fields=fields).items
+
+    def listing(
+        self, resource: Resource, namespace: str, *, selector: str = "", fields: str = ""
+    ) -> Listing:
+        """The same with the version at which it was read, page by page.
 
         The server forgets how to go on after some minutes (410); the list is then read anew, once.
         """
+        chosen = _selectors(selector, fields)
         try:
-            return self._pages(resource, namespace, selector)
+            return self._pages(resource, namespace, chosen)
         except ApiError as error:
             if error.status != 410:
                 raise
-            return self._pages(resource, namespace, selector)
+            return self._pages(resource, namespace, chosen)
 
-    def _pages(self, resource: Resource, namespace: str, selector: str) -> tuple[Object, ...]:
+    def _pages(self, resource: Resource, namespace: str, chosen: Mapping[str, str]) -> Listing:
         items: list[Object] = []
         token = ""
         while True:
-            query = {"limit": str(resource.page)}
-            if selector:
-                query["labelSelector"] = selector
+            query = {"limit": str(resource.page), **chosen}
             if token:
                 query["continue"] = token
             page = self._request(
@@ -177,11 +143,47 @@ class Client:
             items.extend(page.get("items") or ())
             token = page["metadata"].get("continue", "")
             if not token:
-                return tuple(items)
+                return Listing(tuple(items), str(page["metadata"].get("resourceVersion", "")))
 
-    def get(self, resource: Resource, namespace: str, name: str) -> Object:
-        """One object. Raises NotFound when there is none."""
-        return self._request("GET", resource.path(namespace, name), f"{resource.kind}/{name}")
+    def watch(
+        self, resource: Resource, namespace: str, version: str, *, selector: str = ""
+    ) -> Iterator[Object]:
+        """The changes after a version, as they come: ``{"type": ..., "object": ...}``.
+
+        When this returns, the server has agreed. The changes end when the server ends them, or
+        says nothing for `request_timeout` seconds; a new watch goes on from the resourceVersion of
+        the last object (a BOOKMARK has nothing else). Raises `ApiError`, as the changes do, where
+        the version is too old (410): the list has to be read anew.
+        """
+        query = {"watch": "true", "resourceVersion": version, "allowWatchBookmarks": "true"}
+        target = f"{resource.plural} in {namespace}"
+        path = self._kueue.path(resource.path(namespace))
+        path += f"?{urlencode(query | _selectors(selector, ''))}"
+        try:
+            response = self._pool.request(
+                "GET",
+                self._configuration.host + path,
+                headers=self._headers(),
+                timeout=self._timeout,
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+        except urllib3.exceptions.HTTPError as error:
+            raise self._unanswered("watch", target, error) from error
+        self._clock.observe(response.headers.get("Date"))
+        return changes(response, target)
+
+    def discover(self, path: str) -> Object:
+        """What the server tells of itself at ``/version`` or ``/apis/<group>``, for example."""
+        return self._send("GET", path, path)
+
+    def get(
+        self, resource: Resource, namespace: str, name: str, *, subresource: str = ""
+    ) -> Object:
+        """One object, or what a subresource of it says. Raises NotFound when there is none."""
+        path = resource.path(namespace, name) + (f"/{subresource}" if subresource else "")
+        return self._request("GET", path, f"{resource.kind}/{name}")
 
     def apply(
         self,
@@ -229,12 +231,15 @@ class Client:
             content_type=MERGE_PATCH,
         )
 
-    def create(self, resource: Resource, namespace: str, body: Mapping[str, Any]) -> Object:
+    def create(
+        self, resource: Resource, namespace: str, body: Mapping[str, Any], *, dry_run: bool = False
+    ) -> Object:
         """Create one object. Raises Conflict when it exists already."""
         return self._request(
             "POST",
             resource.path(namespace),
             f"{resource.kind}/{body['metadata']['name']}",
+            query={"dryRun": "All"} if dry_run else None,
             body=body,
         )
 
@@ -263,7 +268,16 @@ class Client:
             missing_ok=True,
         )
 
-    def _request(
+    def _request(self, method: str, path: str, target: str, **how: Any) -> Object:
+        """One request, in the version of Kueue's API that the server has."""
+        try:
+            return as_wanted(self._send(method, self._kueue.path(path), target, **how))
+        except NotFound as error:
+            if not self._kueue.is_another(path, error):
+                raise
+            return as_wanted(self._send(method, self._kueue.path(path), target, **how))
+
+    def _send(
         self,
         method: str,
         path: str,
@@ -279,11 +293,7 @@ class Client:
         if check is not None:
             check()
         verb = "read" if method == "GET" else method.lower()
-        headers = {
-            "Accept": "application/json",
-            "User-Agent": f"campaigns/{__version__}",
-            **self._authorization(),
-        }
+        headers = self._headers()
         if body is not None:
             headers["Content-Type"] = content_type
         url = self._configuration.host + path
@@ -296,14 +306,11 @@ class Client:
                 body=as_json_and_yaml(body) if body is not None else None,
                 headers=headers,
                 timeout=self._timeout,
-                retries=_retries(check),
+                retries=retries(check),
                 redirect=False,
             )
         except urllib3.exceptions.HTTPError as error:
-            server = self._configuration.host
-            raise ClusterUnavailable(
-                f"no answer from the API server {server} to {verb} {target}: {_cause(error)}"
-            ) from error
+            raise self._unanswered(verb, target, error) from error
         self._clock.observe(response.headers.get("Date"))
         document = _json_object(response.data)
         if response.status == 404 and missing_ok and document is not None:
@@ -320,6 +327,21 @@ class Client:
             made = "somebody has created it since the live state was read: apply again"
             raise Conflict(verb, target, 409, "AlreadyExists", made)
         return document
+
+    def _headers(self) -> dict[str, str]:
+        return {
+            "Accept": "application/json",
+            "User-Agent": f"campaigns/{__version__}",
+            **self._authorization(),
+        }
+
+    def _unanswered(
+        self, verb: str, target: str, error: urllib3.exceptions.HTTPError
+    ) -> ClusterUnavailable:
+        server = self._configuration.host
+        return ClusterUnavailable(
+            f"no answer from the API server {server} to {verb} {target}: {_cause(error)}"
+        )
 
     def _authorization(self) -> dict[str, str]:
         # Asked for on every request: exec plugins and projected tokens renew behind this call.
@@ -340,25 +362,9 @@ class Client:
         return {"Authorization": value}
 
 
-class _Clock:
-    """The server's time, carried forward by this machine's monotonic clock."""
-
-    def __init__(self) -> None:
-        self._seen: tuple[datetime, float] | None = None
-
-    def observe(self, header: str | None) -> None:
-        if not header:
-            return
-        with suppress(ValueError):
-            self._seen = (parsedate_to_datetime(header).astimezone(UTC), monotonic())
-
-    def now(self) -> datetime:
-        if self._seen is None:
-            raise ClusterUnavailable(
-                "the API server's clock is not known: its answers have no Date header"
-            )
-        server, at = self._seen
-        return server + timedelta(seconds=monotonic() - at)
+def _selectors(selector: str, fields: str) -> dict[str, str]:
+    chosen = {"labelSelector": selector, "fieldSelector": fields}
+    return {key: value for key, value in chosen.items() if value}
 
 
 def _json_object(data: bytes) -> Object | None:

@@ -7,7 +7,8 @@ Objects and fields are plain decoded JSON here; nothing is changed in place.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 Fields = Mapping[str, Any]
@@ -45,22 +46,61 @@ def owners(live: Mapping[str, Any], path: Path) -> frozenset[tuple[str, str]]:
 
 def extract(live: Any, fields: Fields) -> Any:
     """The part of `live` that `fields` names, in the order of `live`."""
-    children = {key: value for key, value in fields.items() if key != "."}
-    if not children:
-        # A lone "." owns an empty container; an empty set of fields owns the whole value.
-        return type(live)() if "." in fields and isinstance(live, (dict, list)) else live
+    # Most fields are leaves, and an apply asks for each of them twice.
+    if not fields:
+        return live
+    if len(fields) == 1 and "." in fields:
+        # A lone "." owns an empty container.
+        return type(live)() if isinstance(live, (dict, list)) else live
     if isinstance(live, dict):
-        return {
-            key: extract(live[key], children[f"f:{key}"]) for key in live if f"f:{key}" in children
-        }
+        return _members(live, fields)
     if isinstance(live, list):
-        found = []
-        for item in live:
-            owned = next((sub for key, sub in children.items() if _selects(key, item)), None)
-            if owned is not None:
-                found.append(extract(item, owned))
-        return found
+        return list(_items(live, fields))
     return live
+
+
+def _members(live: dict[str, Any], fields: Fields) -> dict[str, Any]:
+    found = {}
+    for key, value in live.items():
+        owned = fields.get(f"f:{key}")
+        if owned is not None:
+            found[key] = extract(value, owned) if owned else value
+    return found
+
+
+def _items(live: list[Any], fields: Fields) -> Iterator[Any]:
+    """The items that are named, found by the values of their keys rather than one by one."""
+    named: dict[tuple[str, ...], dict[tuple[Any, ...], Fields]] = {}
+    for selector, owned in fields.items():
+        names, values = _selector(selector)
+        if values:
+            named.setdefault(names, {})[values] = owned
+    for item in live:
+        for names, by_values in named.items():
+            owned = by_values.get(_values(item, names))
+            if owned is not None:
+                yield extract(item, owned)
+                break
+
+
+@lru_cache(maxsize=4096)
+def _selector(text: str) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """The names and values of an item's keys; a set's item is its own value and has no names.
+
+    Decoded once: the same few are on every Job.
+    """
+    kind, _, encoded = text.partition(":")
+    if kind == "k":
+        keys: dict[str, Any] = json.loads(encoded)
+        return tuple(keys), tuple(keys.values())
+    return (), (json.loads(encoded),) if kind == "v" else ()
+
+
+def _values(item: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """Empty, which nothing is named by, where an item has no such values."""
+    if names:
+        return tuple(item.get(name) for name in names) if isinstance(item, dict) else ()
+    return () if isinstance(item, (dict, list)) else (item,)
 
 
 def without_managers(
@@ -108,7 +148,9 @@ def matches(live: Mapping[str, Any], body: Mapping[str, Any], manager: str) -> b
         entry.get("fieldsV1") or {} for entry in _entries(live) if entry.get("manager") != manager
     ]
     owned = extract(_without_others(live, fields, others), fields)
-    return bool(_significant(owned) == _significant(_without_identity(body)))
+    wanted = _without_identity(body)
+    # The second one is slow, and rarely needed.
+    return bool(owned == wanted or _significant(owned) == _significant(wanted))
 
 
 def _without_others(live: Any, fields: Fields, others: Sequence[Fields]) -> Any:
@@ -168,12 +210,3 @@ def _has(fields: Fields, path: Path) -> bool:
 
 def _is_leaf(fields: Fields) -> bool:
     return not any(key != "." for key in fields)
-
-
-def _selects(key: str, item: Any) -> bool:
-    kind, _, text = key.partition(":")
-    if kind == "k":
-        keys: dict[str, Any] = json.loads(text)
-        return isinstance(item, Mapping) and all(item.get(k) == v for k, v in keys.items())
-    member: object = json.loads(text) if kind == "v" else None
-    return kind == "v" and bool(member == item)

@@ -38,5 +38,25 @@ PRIORITY_CLASSES: Final = Resource(
     _KUEUE, "workloadpriorityclasses", "WorkloadPriorityClass", namespaced=False
 )
 
+# What Kueue's visibility API has of a LocalQueue: its subresource `pendingworkloads`.
+LOCAL_QUEUES_VISIBLE: Final = Resource(
+    "/apis/visibility.kueue.x-k8s.io/v1beta2", "localqueues", "LocalQueue"
+)
+PODS: Final = Resource("/api/v1", "pods", "Pod")
+EVENTS: Final = Resource("/api/v1", "events", "Event")
+NAMESPACES: Final = Resource("/api/v1", "namespaces", "Namespace", namespaced=False)
+DEPLOYMENTS: Final = Resource("/apis/apps/v1", "deployments", "Deployment")
+
+# Questions to the API server: a create that stores nothing.
+ACCESS_REVIEWS: Final = Resource(
+    "/apis/authorization.k8s.io/v1",
+    "selfsubjectaccessreviews",
+    "SelfSubjectAccessReview",
+    namespaced=False,
+)
+SELF_REVIEWS: Final = Resource(
+    "/apis/authentication.k8s.io/v1", "selfsubjectreviews", "SelfSubjectReview", namespaced=False
+)
+
 # What a rendered manifest can be.
 RENDERED: Final = {resource.kind: resource for resource in (CONFIGMAPS, JOBS)}

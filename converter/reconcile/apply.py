@@ -15,18 +15,16 @@ from converter.errors import ApiError, CampaignsError, ClusterUnavailable, Lease
 from converter.manifest import Manifest
 from converter.model import Settings
 from converter.queues.base import QueueSystem
-from converter.reconcile.admission import objections, waiting_jobs
 from converter.reconcile.execute import Sender, Sent
 from converter.reconcile.fence import Fence
 from converter.reconcile.live import Live, Workloads, read_live, read_workloads, workloads_of
 from converter.reconcile.outcome import NOT_AS_IN_GIT, Event, Fate, Outcome
 from converter.reconcile.pause import Move, decide, queue_events
 from converter.reconcile.plan import PauseWish, Plan, Unit
-from converter.reconcile.planner import plan
 from converter.reconcile.provenance import Provenance
 from converter.reconcile.prune import check_limit, live_campaigns, prune
-from converter.reconcile.queue_chain import read_chain
 from converter.reconcile.recording import write_records
+from converter.reconcile.rehearsal import Accepted, intend, tell, try_out, without_refused
 from converter.reconcile.side_by_side import side_by_side
 from converter.reconcile.sync import Sync, sync_pause
 from converter.reconcile.verify import verify_pauses
@@ -101,8 +99,16 @@ def apply(
 def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
     namespace, options, outcome = run.settings.namespace, run.options, run.outcome
     run.live = live = read_live(run.client, namespace)
-    found, unchecked = _objections(run, manifests, live)
-    intended = plan(manifests, live, run.queue, options.repository, found)
+    intent = intend(
+        run.client,
+        manifests,
+        run.settings,
+        run.queue,
+        live,
+        repository=options.repository,
+        concurrency=options.concurrency,
+    )
+    intended = intent.plan
     if options.prune:
         limit = options.prune_limit
         if limit is None:
@@ -110,8 +116,8 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
         check_limit(intended, live_campaigns(live, options.repository), limit)
     run.jobs.update(live.jobs)
     with _PausingAllTheSame(run, intended, live.workloads):
-        outcome.extend(unchecked)
-        _report(intended, outcome)
+        outcome.extend(intent.unchecked)
+        tell(intended, outcome)
         accepted = _try_out_all(run, intended) if options.all_or_nothing else None
         write_records(
             run.client,
@@ -133,37 +139,6 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
     detail = "still on the cluster though not in git: apply with --prune to cancel"
     for gone in intended.uncancelled:
         outcome.add(Event(Fate.NOTE, f"campaign {gone}", detail, gone))
-
-
-def _objections(
-    run: Run, manifests: Sequence[Manifest], live: Live
-) -> tuple[Mapping[str, str], list[Event]]:
-    """Why campaigns could never be admitted, and what to say of what could not be read for that.
-
-    The queue is asked only where a campaign is to be admitted.
-    """
-    waiting = waiting_jobs(manifests, live)
-    if not waiting:
-        return {}, []
-    settings = run.settings
-    classes = {each.priority_class for each in waiting} - {""}
-    chain = read_chain(
-        run.client, settings.namespace, settings.queue, classes, run.options.concurrency
-    )
-    detail = f"{', '.join(chain.unknown)}: campaigns go out unchecked"
-    notes = [Event(Fate.NOTE, f"LocalQueue {settings.queue}", detail)] if chain.unknown else []
-    return objections(waiting, chain, settings), notes
-
-
-def _report(intended: Plan, outcome: Outcome) -> None:
-    """What the plan alone says."""
-    for held in intended.held_back:
-        campaign = held.name if held.kind == "campaign" else ""
-        outcome.add(Event(Fate.HELD_BACK, f"{held.kind} {held.name}", held.reason, campaign))
-    for beyond in intended.out_of_reach:
-        outcome.add(Event(Fate.PAUSE_FAILED, beyond.job, beyond.reason, beyond.campaign))
-    for finished in intended.finished:
-        outcome.add(Event(Fate.FINISHED, f"campaign {finished}", campaign=finished))
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +195,7 @@ def _workloads_now(run: Run, live: Live) -> Workloads:
         return live.workloads
 
 
-def _try_out_all(run: Run, intended: Plan) -> "_Accepted":
+def _try_out_all(run: Run, intended: Plan) -> Accepted:
     """The dry runs, none of which may be refused, as nothing may be held back. Raises Refused.
 
     No pause is enforced then either, so those that are not are named.
@@ -244,23 +219,11 @@ def _is_unenforced(run: Run, wish: PauseWish) -> bool:
     return not wish.active and decision.move is not Move.NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class _Accepted:
-    """The units whose dry runs the API server accepted."""
-
-    pipelines: Sequence[Unit]
-    campaigns: Sequence[Unit]
+def _try_out(run: Run, intended: Plan) -> Accepted:
+    return try_out(_sender(run), intended, run.outcome, run.options.concurrency)
 
 
-def _try_out(run: Run, intended: Plan) -> _Accepted:
-    sender = _sender(run)
-    campaigns = _accepted(run, sender, intended.campaigns)
-    pipelines = _accepted(run, sender, intended.pipelines)
-    refused = {unit.name for unit in intended.pipelines} - {unit.name for unit in pipelines}
-    return _Accepted(pipelines, _without_refused(run, campaigns, refused))
-
-
-def _send(run: Run, intended: Plan, accepted: _Accepted) -> tuple[bool, set[str]]:
+def _send(run: Run, intended: Plan, accepted: Accepted) -> tuple[bool, set[str]]:
     """Send pipelines, then campaigns.
 
     Returns whether any campaign Job was sent, and the names of those that should have been and
@@ -269,20 +232,11 @@ def _send(run: Run, intended: Plan, accepted: _Accepted) -> tuple[bool, set[str]
     sender = _sender(run)
     sent_pipelines = _sent(run, sender, accepted.pipelines)
     refused = {sent.unit.name for sent in sent_pipelines if sent.refused}
-    ready = _without_refused(run, accepted.campaigns, refused)
+    ready = without_refused(accepted.campaigns, refused, run.outcome)
     unsent = {unit.name for unit in intended.campaigns} - {unit.name for unit in ready}
     results = _sent(run, sender, ready)
     unsent |= {sent.unit.name for sent in results if sent.refused}
     return any(sent.jobs for sent in results), unsent
-
-
-def _without_refused(run: Run, campaigns: Sequence[Unit], pipelines: set[str]) -> list[Unit]:
-    """The campaigns that run with none of these pipelines; the others are held back."""
-    stopped = {unit.campaign: unit.pipeline for unit in campaigns if unit.pipeline in pipelines}
-    for campaign, pipeline in stopped.items():
-        reason = f"its pipeline {pipeline} was refused"
-        run.outcome.add(Event(Fate.HELD_BACK, f"campaign {campaign}", reason, campaign))
-    return [unit for unit in campaigns if unit.pipeline not in pipelines]
 
 
 def _sender(run: Run) -> Sender:
@@ -299,16 +253,3 @@ def _sent(run: Run, sender: Sender, units: Sequence[Unit]) -> list[Sent]:
 
     side_by_side(sender.send, units, run.options.concurrency, note)
     return results
-
-
-def _accepted(run: Run, sender: Sender, units: Sequence[Unit]) -> list[Unit]:
-    """The units that a dry run accepts; what is wrong with the others is in the outcome."""
-    accepted: list[Unit] = []
-
-    def note(tried: Sent) -> None:
-        run.outcome.extend(tried.events)
-        if not tried.refused:
-            accepted.append(tried.unit)
-
-    side_by_side(sender.try_out, units, run.options.concurrency, note)
-    return accepted

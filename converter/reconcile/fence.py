@@ -37,7 +37,7 @@ class Fence:
         Raises Refused where the commit is older than the last one, or may be. What cannot be
         checked is said through `warn`.
         """
-        commits = _commits(annotations)
+        commits = applied_commits(annotations)
         last = commits.get(self.repository, "")
         if last and last != self.commit and not self.allow_older:
             self._compare(last, warn)
@@ -72,7 +72,7 @@ class Fence:
                 pass
 
 
-def _commits(annotations: Mapping[str, str]) -> dict[str, str]:
+def applied_commits(annotations: Mapping[str, str]) -> dict[str, str]:
     """What the Lease remembers. What somebody spoilt by hand is as good as nothing."""
     try:
         found = json.loads(annotations.get(APPLIED_COMMITS_ANNOTATION, "{}"))

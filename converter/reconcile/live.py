@@ -5,6 +5,7 @@ be seen before anything is sent.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -50,11 +51,14 @@ def read_for_status(client: Client, namespace: str) -> Live:
     `read_live`.
     """
     jobs, records = (f"{ROLE_LABEL}={role.value}" for role in (Role.CAMPAIGN, Role.STATUS))
-    return Live(
-        jobs=_by_name(client.list(JOBS, namespace, selector=jobs)),
-        configmaps=_by_name(client.list(CONFIGMAPS, namespace, selector=records)),
-        workloads=read_workloads(client, namespace),
-    )
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        found = pool.submit(read_workloads, client, namespace)
+        recorded = pool.submit(client.list, CONFIGMAPS, namespace, selector=records)
+        return Live(
+            jobs=_by_name(client.list(JOBS, namespace, selector=jobs)),
+            configmaps=_by_name(recorded.result()),
+            workloads=found.result(),
+        )
 
 
 def read_workloads(client: Client, namespace: str) -> dict[str, tuple[Object, ...]]:

@@ -17,29 +17,32 @@ def _expand(table: Iterable[tuple[str, str, str, str]]) -> set[Permission]:
     }
 
 
-def apply_in_namespace(queue: str) -> set[Permission]:
+def apply_in_namespace(queue: str, namespace: str) -> set[Permission]:
     """The Role of `apply`."""
     return _expand(
         [
-            ("batch", "jobs", "*", "get list create patch delete"),
-            ("", "configmaps", "*", "get list create patch delete"),
-            (KUEUE, "workloads", "*", "get list patch delete"),
+            ("batch", "jobs", "*", "get list watch create patch delete"),
+            ("", "configmaps", "*", "get list watch create patch delete"),
+            (KUEUE, "workloads", "*", "get list watch patch delete"),
             (KUEUE, "localqueues", queue, "get"),
+            ("", "namespaces", namespace, "get"),
             ("coordination.k8s.io", "leases", "*", "create"),
             ("coordination.k8s.io", "leases", "campaigns-apply", "get update"),
         ]
     )
 
 
-def viewer_in_namespace(queue: str) -> set[Permission]:
+def viewer_in_namespace(queue: str, namespace: str) -> set[Permission]:
     """The Role of `viewer`."""
     return _expand(
         [
             ("batch", "jobs", "*", "get list watch"),
             ("", "configmaps", "*", "get list watch"),
             ("", "pods", "*", "get list watch"),
+            ("", "events", "*", "get list watch"),
             (KUEUE, "workloads", "*", "get list watch"),
             (KUEUE, "localqueues", queue, "get"),
+            ("", "namespaces", namespace, "get"),
             ("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", queue, "get"),
         ]
     )

@@ -220,7 +220,9 @@ def test_priority_classes(helm: Helm) -> None:
 
 def test_apply_may_do_what_the_table_says_and_no_more(helm: Helm) -> None:
     objects = helm.template(TWO_FLAVORS, namespace="team")
-    assert role_permissions(objects, "Role", "campaigns-apply") == apply_in_namespace("campaigns")
+    assert role_permissions(objects, "Role", "campaigns-apply") == apply_in_namespace(
+        "campaigns", "team"
+    )
     assert role_permissions(objects, "ClusterRole", "team:campaigns-apply") == in_cluster(
         "campaigns-cq", ["z100", "a-cpu"], ["urgent", "idle", "theirs"]
     )
@@ -229,7 +231,9 @@ def test_apply_may_do_what_the_table_says_and_no_more(helm: Helm) -> None:
 def test_viewer_may_do_what_the_table_says_and_no_more(helm: Helm) -> None:
     assert not [o for o in helm.template() if "viewer" in o["metadata"]["name"]]
     objects = helm.template({"viewer": {"enabled": True}}, namespace="team")
-    assert role_permissions(objects, "Role", "campaigns-viewer") == viewer_in_namespace("campaigns")
+    assert role_permissions(objects, "Role", "campaigns-viewer") == viewer_in_namespace(
+        "campaigns", "team"
+    )
     assert role_permissions(objects, "ClusterRole", "team:campaigns-viewer") == in_cluster(
         "campaigns-cq", ["campaigns-flavor"]
     )

@@ -231,15 +231,15 @@ def test_queues_become_active(installed: Cluster) -> None:
 
 
 def test_apply_may_do_exactly_what_the_table_says(apply: Identity) -> None:
-    assert apply.permissions() - ANYBODY == apply_in_namespace("chart-test") | in_cluster(
-        "chart-test-cq", ["chart-test-flavor"], ["chart-test-urgent"]
-    )
+    assert apply.permissions() - ANYBODY == apply_in_namespace(
+        "chart-test", NAMESPACE
+    ) | in_cluster("chart-test-cq", ["chart-test-flavor"], ["chart-test-urgent"])
 
 
 def test_viewer_may_do_exactly_what_the_table_says(viewer: Identity) -> None:
-    assert viewer.permissions() - ANYBODY == viewer_in_namespace("chart-test") | in_cluster(
-        "chart-test-cq", ["chart-test-flavor"], ["chart-test-urgent"]
-    )
+    assert viewer.permissions() - ANYBODY == viewer_in_namespace(
+        "chart-test", NAMESPACE
+    ) | in_cluster("chart-test-cq", ["chart-test-flavor"], ["chart-test-urgent"])
 
 
 def test_apply_starts_pauses_and_deletes_a_job(installed: Cluster, apply: Identity) -> None:

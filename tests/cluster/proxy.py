@@ -15,9 +15,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.client import HTTPSConnection
+from http.client import HTTPResponse, HTTPSConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,8 @@ class Fault:
 
 
 Rule = Callable[[Call], Fault | None]
+# How long a watch is passed on.
+WATCH_SECONDS = 3.0
 
 
 @dataclass
@@ -188,6 +190,8 @@ def _handle(
         headers = {name: handler.headers[name] for name in PASSED_ON if name in handler.headers}
         upstream.request(handler.command, handler.path, body or None, headers)
         answer = upstream.getresponse()
+        if "watch=true" in handler.path and answer.status == 200:
+            return _stream(handler, upstream, answer)
         content = answer.read()
     finally:
         upstream.close()
@@ -195,6 +199,22 @@ def _handle(
         return _break(handler, proxy, fault)
     kept = {name: value for name, value in answer.getheaders() if name in ("Content-Type", "Date")}
     return _answer(handler, answer.status, kept, content)
+
+
+def _stream(
+    handler: BaseHTTPRequestHandler, upstream: HTTPSConnection, answer: HTTPResponse
+) -> None:
+    """Pass on what comes for a while, and close as proxies do: the next goes on from there."""
+    handler.close_connection = True
+    until = time.monotonic() + WATCH_SECONDS
+    handler.send_response_only(200)
+    for name in ("Content-Type", "Date"):
+        handler.send_header(name, answer.headers[name])
+    handler.end_headers()
+    with suppress(TimeoutError, ConnectionError):
+        while upstream.sock and (left := until - time.monotonic()) > 0:
+            upstream.sock.settimeout(left)
+            handler.wfile.write(answer.read1())
 
 
 def _break(handler: BaseHTTPRequestHandler, proxy: Proxy, fault: Fault) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,8 +14,13 @@ from typing import Any
 import pytest
 from cluster.proxy import Call, Fault, Proxy, proxied
 from cluster.rounds import free_the_lease
+from cluster.situations import check as check_table
+from cluster.situations import explained, row
 from cluster.team import SLOW, Done, Team, eventually
 from localcluster import Cluster, ClusterError
+
+from converter.cluster.objects import index_ranges
+from converter.doctor.kueue import USED as KUEUE_KINDS
 
 WEBHOOKS = (
     "mutatingwebhookconfiguration/kueue-mutating-webhook-configuration",
@@ -280,3 +286,132 @@ def test_an_apply_whose_api_server_stays_away_says_what_to_do(
     assert "no answer from the API server" in done.stderr
     assert "apply again" in done.stderr
     check(frail_team, names)
+
+
+def test_status_follows_every_volume_and_survives_a_restart_of_the_api_server(
+    frail_team: Team,
+) -> None:
+    team, cluster = frail_team, frail_team.cluster
+    team.write_pipeline(script='sleep 0.3; [ "$VOLUME_ID" != bad ] || exit 13')
+    volumes = [f"v{number}" for number in range(29)]
+    team.write_campaign("one", [*volumes[:20], "bad", *volumes[20:]], window=6)
+    mark = cluster.audit_mark()
+    team.apply()
+    with team.start("status", ".", "one", "--watch") as watching:
+        assert watching.stdout is not None
+        said = [watching.stdout.readline()]
+        while counts(said[-1])[0] < 10:
+            said.append(watching.stdout.readline())
+        cluster.stop_component("kube-apiserver")
+        cluster.start_component("kube-apiserver")
+        rest, errors = watching.communicate(timeout=120)
+    lines = "".join(said).splitlines() + rest.splitlines()
+    assert (watching.returncode, errors) == (0, "")
+    assert "waiting for the API server" in rest
+    assert "the API server answers again" in rest
+    shown = {counts(line) for line in lines if line.startswith("one: ")}
+    first_seen = min(shown)
+    assert {each for each in written_counts(team, mark) if each >= first_seen} <= shown
+    assert lines[-1].split()[:2] == ["one", "PartlyFailed"]
+
+
+def counts(line: str) -> tuple[int, int]:
+    """Done and failed in a line of `campaigns status --watch`."""
+    found = re.search(r"(\d+)/\d+ done, (\d+) failed", line)
+    assert found, line
+    return int(found[1]), int(found[2])
+
+
+def written_counts(team: Team, since: int) -> set[tuple[int, int]]:
+    """Every state that the Job controller wrote, from the audit log."""
+    team.cluster.audit_mark()
+    events = team.cluster.audit_log.events(
+        since, resource="jobs", subresource="status", namespace=team.namespace, code=200
+    )
+    states = [event.body["status"] for event in events if event.body]
+    return {
+        (
+            len(index_ranges(state.get("completedIndexes", ""))),
+            len(index_ranges(state.get("failedIndexes", ""))),
+        )
+        for state in states
+    }
+
+
+def test_explain_names_the_webhooks_that_do_not_answer(frail_team: Team) -> None:
+    team = frail_team
+    names = {team.namespace: "team", "127.0.0.1:9": "127.0.0.1:9443"}
+    running(team, "one")
+    team.write_campaign("one", suspend=True)
+    with webhooks_away(team.cluster, "mjob.kb.io", "vjob.kb.io"):
+        team.apply("--pause-wait=1", code=1)
+        team.write_campaign("new")
+        phases = {name: found["clusterPhase"] for name, found in team.status().items()}
+        assert phases == {"new": "Missing", "one": "Pausing"}
+        missing = explained(team, "new", team.kubeconfig)
+        pausing = explained(team, "one", team.kubeconfig)
+        while pausing["causes"][0]["code"] == "pausing":
+            pausing = explained(team, "one", team.kubeconfig)
+    assert missing["causes"][0]["code"] == "webhook-down"
+    assert pausing["causes"][0]["code"] == "pause-not-enforced"
+    check_table(
+        [
+            row("Kueue's webhook is away", missing["phase"], missing, names),
+            row("pause is not carried out", pausing["phase"], pausing, names),
+        ]
+    )
+
+
+def doctor_faults(team: Team) -> dict[str, str]:
+    """What `campaigns doctor` calls a fault, by check."""
+    done = team.run("doctor", ".", "--format=json")
+    found = json.loads(done.stdout)["findings"]
+    faults = {each["check"]: each["found"] for each in found if each["status"] == "fault"}
+    assert done.code == bool(faults), done.text
+    return faults
+
+
+def test_doctor_names_a_webhook_that_does_not_answer(frail_team: Team) -> None:
+    frail_team.write_pipeline()
+    with webhooks_away(frail_team.cluster, "mjob.kb.io"):
+        faults = doctor_faults(frail_team)
+    assert faults.keys() == {"queued-job"}
+    assert 'failed calling webhook "mjob.kb.io"' in faults["queued-job"]
+    eventually(lambda: doctor_faults(frail_team) == {}, "the webhook")
+
+
+@contextmanager
+def v1beta1_alone(cluster: Cluster) -> Iterator[None]:
+    """Kueue's API without v1beta2, as it was before Kueue 0.15."""
+    serve_v1beta2(cluster, served=False)
+    try:
+        yield
+    finally:
+        serve_v1beta2(cluster, served=True)
+
+
+def serve_v1beta2(cluster: Cluster, *, served: bool) -> None:
+    for resource in KUEUE_KINDS:
+        name = f"crd/{resource.plural}.kueue.x-k8s.io"
+        versions = json.loads(cluster.kubectl.run("get", name, "--output=json"))["spec"]["versions"]
+        index = [each["name"] for each in versions].index("v1beta2")
+        patch = [{"op": "replace", "path": f"/spec/versions/{index}/served", "value": served}]
+        cluster.kubectl.run("patch", name, "--type=json", f"--patch={json.dumps(patch)}")
+
+
+def test_where_v1beta1_alone_is_served_it_is_used(frail_team: Team) -> None:
+    """For reading: this Kueue's controllers need v1beta2, and its v1beta1 takes no pause."""
+    running(frail_team, "one")
+    with v1beta1_alone(frail_team.cluster):
+        eventually(lambda: served_in(frail_team, "v1beta1 alone"), "v1beta1")
+        assert doctor_faults(frail_team) == {}
+        assert frail_team.status()["one"]["phase"] == "Running"
+        assert "1 unchanged" in frail_team.apply().stdout
+    eventually(lambda: served_in(frail_team, "v1beta2"), "v1beta2")
+    ends_well(frail_team)
+
+
+def served_in(team: Team, versions: str) -> bool:
+    """Whether all kinds of Kueue are, as doctor sees it."""
+    kinds = ", ".join(each.kind for each in KUEUE_KINDS)
+    return f"{kinds}: served in {versions}" in team.run("doctor", ".").stdout

@@ -8,8 +8,8 @@ import pytest
 from cluster.proxy import Call, Fault, Proxy, proxied
 from cluster.team import SLOW, Done, Team, eventually
 
-# The look at the campaigns' Jobs by label: apply itself lists all Jobs.
-OF_THE_WAIT = "/jobs?limit=500&labelSelector=gitops-campaigns.io%2Frole%3Dcampaign"
+# The looks at the campaigns' Jobs are by label: apply itself lists all Jobs.
+OF_THE_WAIT = "labelSelector=gitops-campaigns.io%2Frole%3Dcampaign"
 
 
 def last_line(done: Done) -> str:
@@ -73,21 +73,20 @@ def proxy(team: Team) -> Iterator[Proxy]:
 
 
 def fail_in_the_wait(proxy: Proxy, faults: Callable[[], Fault | None]) -> None:
-    """From the second look on, these faults."""
+    """From the list and the first watch on, these faults."""
     looks: list[Call] = []
 
     def rule(call: Call) -> Fault | None:
-        if OF_THE_WAIT not in call.path:
+        if "/jobs?" not in call.path or OF_THE_WAIT not in call.path:
             return None
         looks.append(call)
-        return faults() if len(looks) > 1 else None
+        return faults() if len(looks) > 2 else None
 
     proxy.reset(rule)
 
 
 def test_an_api_server_that_is_away_for_a_while_is_outlived(team: Team, proxy: Proxy) -> None:
-    # More of them than one read is tried.
-    faults = [*[Fault(status=503)] * 4, *[Fault(cut=True)] * 3]
+    faults = [*[Fault(status=503)] * 2, *[Fault(cut=True)] * 2]
     fail_in_the_wait(proxy, lambda: faults.pop(0) if faults else None)
     done = team.run("apply", ".", "--wait", kubeconfig=proxy.kubeconfig)
     assert (done.code, done.stderr) == (0, "")

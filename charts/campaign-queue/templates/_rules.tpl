@@ -3,19 +3,19 @@ What each identity may do in the release's namespace. A comment names the comman
 Server-side apply needs both create and patch: the API server asks for create when there is no object.
 */}}
 {{- define "campaign-queue.rules.apply" -}}
-# apply: start, hand over the pause and prune Jobs; status: progress
+# apply: start, hand over the pause and prune Jobs; status and apply --wait: progress
 - apiGroups: [batch]
   resources: [jobs]
-  verbs: [get, list, create, patch, delete]
+  verbs: [get, list, watch, create, patch, delete]
 # apply: the volumes, the recipes and the records of what has finished
 - apiGroups: [""]
   resources: [configmaps]
-  verbs: [get, list, create, patch, delete]
+  verbs: [get, list, watch, create, patch, delete]
 # apply: pause and resume, by a patch of spec.active; deleted is one that Kueue has given up, since
 # Kueue then makes a new one
 - apiGroups: [kueue.x-k8s.io]
   resources: [workloads]
-  verbs: [get, list, patch, delete]
+  verbs: [get, list, watch, patch, delete]
 # apply: one at a time. A create cannot be limited to a name.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
@@ -24,7 +24,7 @@ Server-side apply needs both create and patch: the API server asks for create wh
   resources: [leases]
   resourceNames: [campaigns-apply]
   verbs: [get, update]
-{{ include "campaign-queue.rules.localQueue" . }}
+{{ include "campaign-queue.rules.both" . }}
 {{- end }}
 
 {{- define "campaign-queue.rules.viewer" -}}
@@ -34,6 +34,10 @@ Server-side apply needs both create and patch: the API server asks for create wh
   verbs: [get, list, watch]
 - apiGroups: [""]
   resources: [pods]
+  verbs: [get, list, watch]
+# explain: why a pod was not created, or cannot mount a volume
+- apiGroups: [""]
+  resources: [events]
   verbs: [get, list, watch]
 # status: the volumes and the records of what has finished
 - apiGroups: [""]
@@ -48,14 +52,19 @@ Server-side apply needs both create and patch: the API server asks for create wh
   resources: [localqueues/pendingworkloads]
   resourceNames: [{{ include "campaign-queue.queueName" . | quote }}]
   verbs: [get]
-{{ include "campaign-queue.rules.localQueue" . }}
+{{ include "campaign-queue.rules.both" . }}
 {{- end }}
 
-{{- define "campaign-queue.rules.localQueue" -}}
+{{- define "campaign-queue.rules.both" -}}
 # the way from a campaign to its ClusterQueue
 - apiGroups: [kueue.x-k8s.io]
   resources: [localqueues]
   resourceNames: [{{ include "campaign-queue.queueName" . | quote }}]
+  verbs: [get]
+# doctor: whether the namespace is there, and its Pod Security level
+- apiGroups: [""]
+  resources: [namespaces]
+  resourceNames: [{{ .Release.Namespace | quote }}]
   verbs: [get]
 {{- end }}
 

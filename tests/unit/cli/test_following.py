@@ -3,7 +3,8 @@
 import pytest
 
 from converter.cli.following import lines
-from converter.reconcile.status import Phase, Status
+from converter.observe.phase import Phase
+from converter.observe.status import Status
 
 BIG = 10_000
 

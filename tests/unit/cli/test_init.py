@@ -27,6 +27,7 @@ from unit.cli.ci_jobs import (
     propose,
     read,
 )
+from unit.cli.code_quality import entries, places
 from unit.cli.commands import run, write_kubeconfig, write_repository
 from unit.cluster.api_server import ApiServer, serve
 from unit.reconcile.namespace_store import Namespace
@@ -143,7 +144,8 @@ def test_options_reach_the_files_as_they_are(tmp_path: Path, ci: str) -> None:
     variables = jobs["env" if ci == "github" else "variables"]
     assert variables["CAMPAIGNS_PACKAGE"] == OPTIONS["--package"]
     text = (repo / CI[ci]).read_text()
-    assert "campaigns apply . --prune --namespace letters-2\n" in text
+    apply = next(line for line in text.splitlines() if "campaigns apply ." in line)
+    assert apply.endswith(" --prune --namespace letters-2")
     if ci != "gitlab":
         assert "release/1.x" in text
     [line] = [each for each in (repo / "README.md").read_text().splitlines() if "pipx" in each]
@@ -475,6 +477,38 @@ def test_ci_compares_a_proposal_with_what_it_began_at(site: Site) -> None:
 def test_ci_validates_what_is_merged(site: Site, text: str, code: int) -> None:
     site.write(text)
     assert site.validate() == code
+
+
+@pytest.mark.parametrize("site", ["gitlab"], indirect=True)
+@pytest.mark.parametrize("job", ["validate", "apply"])
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("pipeline: example\nvolumes: [a]\n", []),
+        (BROKEN, [("C005", "campaigns/letters.yaml", 1)]),
+    ],
+)
+def test_gitlab_finds_a_report_of_each_job(
+    site: Site, job: str, text: str, found: list[tuple[str, str, int]]
+) -> None:
+    site.write(text)
+    assert (site.validate if job == "validate" else site.apply)() == (1 if found else 0)
+    artifacts = site.document[job]["artifacts"]
+    # Also of a job that fails: that is the one with something in its report.
+    assert artifacts["when"] == "always"
+    report = site.clone / artifacts["reports"]["codequality"]
+    assert places(entries(report.read_text())) == found
+    # People read the log.
+    assert (": C005 " in site.runner.output) is bool(found)
+
+
+@pytest.mark.parametrize("site", ["gitlab"], indirect=True)
+def test_gitlabs_report_of_a_proposal_is_of_what_it_changes(site: Site) -> None:
+    changed = (site.clone / "campaigns/example.yaml").read_text().replace("- first", "- other")
+    assert site.validate(propose(site.clone, {"campaigns/example.yaml": changed})) == 1
+    report = site.clone / site.document["validate"]["artifacts"]["reports"]["codequality"]
+    [(check, path, _)] = places(entries(report.read_text()))
+    assert (check, path) == ("G001", "campaigns/example.yaml")
 
 
 def test_ci_applies_what_is_merged_and_keeps_the_secret(site: Site) -> None:

@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 
 from converter.cli import job_summary
+from converter.cli.problem_formats import Fixed, Report
+from converter.observe.phase import Phase
+from converter.observe.places import Place
+from converter.observe.status import Status
+from converter.observe.waiting import Result
+from converter.problem import Level, Problem
 from converter.reconcile.outcome import Event, Fate, Outcome
-from converter.reconcile.status import Phase, Status
-from converter.reconcile.waiting import Result
 
 LIMIT = 1_048_576
 
@@ -122,6 +126,71 @@ def test_what_a_wait_came_to() -> None:
         "| a | finished | Finished | 3/3 | 0 |  |",
     ]
     assert "waited&#58; 1 finished" in text
+
+
+def test_how_far_each_campaign_is() -> None:
+    statuses = [
+        Status("a", Phase.FINISHED, 3, done=3),
+        Status("b", Phase.WAITING, 3, detail="no quota | yet", place=Place(1, 4, 0)),
+        Status("c", Phase.RUNNING, 3, done=1, failed=1, drift="its window is 2"),
+        Status("d", Phase.RUNNING, 3),
+    ]
+    text = job_summary.status_section(statuses)
+    assert rows(text) == [
+        "| b | Waiting | 0 | 0 | 3 | 4 | no quota &#124; yet |",
+        "| c | Drifted | 1 | 1 | 3 | - | Running; its window is 2 |",
+        "| d | Running | 0 | 0 | 3 | - |  |",
+        "| a | Finished | 3 | 0 | 3 | - |  |",
+    ]
+    assert text.startswith(
+        "\n### campaigns status\n\n1 Waiting, 1 Drifted, 1 Running, 1 Finished\n\n| Campaign | "
+    )
+
+
+@pytest.mark.parametrize("statuses", [(), (Status("b", Phase.WAITING, 3),)])
+def test_that_places_are_not_known_is_said_where_something_waits(
+    statuses: Sequence[Status],
+) -> None:
+    text = job_summary.status_section(statuses, "not permitted to read <them>")
+    said = "Places in the queue are not known&#58; not permitted to read &#60;them&#62;"
+    assert (said in text.splitlines()) is bool(statuses)
+    assert ("There are no campaigns." in text.splitlines()) is not bool(statuses)
+
+
+def test_the_table_of_many_campaigns_is_bounded_and_what_goes_on_survives() -> None:
+    done = [Status(f"c{n}", Phase.FINISHED, 3, done=3, detail="x" * 500) for n in range(900)]
+    text = job_summary.status_section([*done, Status("last", Phase.RUNNING, 3)])
+    assert len(text.encode()) < LIMIT // 4
+    found = rows(text)
+    assert found[0].startswith("| last | Running |")
+    assert text.endswith(f"\n{901 - len(found)} more are in the log.\n")
+
+
+def a_problem(line: int, level: Level = Level.ERROR) -> Problem:
+    return Problem("campaigns/a_b.yaml", line, 5, "C008", "twice", "take one out", level)
+
+
+def test_what_was_found_in_the_files() -> None:
+    problems = (a_problem(3, Level.WARNING), a_problem(9))
+    text = job_summary.validated(Report(problems, 7, Fixed(1, 1)))
+    assert rows(text) == [
+        "| campaigns/a&#95;b.yaml&#58;9&#58;5 | error | C008 | twice — take one out |",
+        "| campaigns/a&#95;b.yaml&#58;3&#58;5 | warning | C008 | twice — take one out |",
+    ]
+    assert text.splitlines()[1:6:2] == [
+        "### campaigns validate",
+        "Fixed 1 problem in 1 file.",
+        "Found 1 error and 1 warning in 1 file.",
+    ]
+
+
+def test_the_table_of_many_problems_is_bounded_and_the_errors_survive() -> None:
+    warnings = [a_problem(n + 1, Level.WARNING) for n in range(9000)]
+    text = job_summary.validated(Report((*warnings, a_problem(9001)), 1))
+    assert len(text.encode()) < LIMIT // 4
+    found = rows(text)
+    assert " | error | " in found[0]
+    assert text.endswith(f"\n{9001 - len(found)} more are in the log.\n")
 
 
 def test_it_goes_behind_what_is_there(tmp_path: Path) -> None:

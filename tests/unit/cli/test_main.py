@@ -112,7 +112,7 @@ def test_what_the_encoding_lacks_is_escaped(tmp_path: Path) -> None:
     assert " \\u2014 " in done.stderr
 
 
-@pytest.mark.parametrize("command", ["render", "apply"])
+@pytest.mark.parametrize("command", ["render", "apply", "diff"])
 def test_an_invalid_repository_is_counted_as_by_validate(tmp_path: Path, command: str) -> None:
     """And nothing is done with it: `apply` does not even look for a cluster."""
     mistake = "pipeline: orc\nvolumes: [{}]\n"

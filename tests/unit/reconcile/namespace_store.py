@@ -49,6 +49,9 @@ class Namespace:
             return Answer(200, b"<html>")
         if "/leases" in request.path:
             return self.leases(request)
+        if request.query.get("watch") == "true":
+            # It has lists only: who would rather watch has to ask again and again.
+            return failure(405, "MethodNotAllowed")
         if (answer := self.refuses(request)) is not None:
             return answer
         plural, _, name_of = request.path.rpartition("/")

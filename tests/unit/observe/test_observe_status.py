@@ -1,5 +1,9 @@
 """How far each campaign is: the phases of `campaigns status`."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
 from unit.reconcile.live_objects import (
     REPOSITORY,
@@ -19,12 +23,29 @@ from unit.reconcile.live_objects import (
 )
 
 from converter.names import HOLD_ANNOTATION
+from converter.observe.phase import Phase
+from converter.observe.places import Place, places_of
+from converter.observe.status import Status, of_job, statuses
+from converter.observe.wanted import Wanted, WantedPart
 from converter.queues.kueue import Kueue
 from converter.reconcile.record import records_to_write
-from converter.reconcile.status import Phase, Status, of_job, statuses
 
 PAUSED = job(suspended=True)
 OUTSIDE = applied(Kueue().prepare(PAUSED.body, None).body)
+
+
+def git(volumes: int, **said: Any) -> dict[str, Wanted]:
+    """One campaign of so many volumes, as whole as its Jobs."""
+    made = Wanted(
+        parts={"scan": WantedPart(volumes, "inputs-1")},
+        pipeline="ocr",
+        size="s",
+        queue="gpu",
+        priority="",
+        window=2,
+        suspended=False,
+    )
+    return {"scan": replace(made, **said)}
 
 
 def waiting(of: Object, message: str) -> Object:
@@ -86,15 +107,50 @@ def with_pods(live: Object, active: int, terminating: int = 0) -> Object:
             with_pods(evicted(PAUSED), 2),
             [workload(evicted(PAUSED), active=False)],
             Phase.PAUSING,
-            "2 pods still running",
+            "2 pods ending",
         ),
         (
-            with_pods(evicted(PAUSED), 0, terminating=2),
+            with_pods(evicted(PAUSED), 0, terminating=1),
             [workload(evicted(PAUSED), active=False)],
             Phase.PAUSING,
-            "2 pods still running",
+            "1 pod ending",
         ),
-        (evicted(PAUSED), [workload(evicted(PAUSED))], Phase.PAUSING, "not yet inactive"),
+        (
+            with_pods(running(PAUSED), 2),
+            [workload(running(PAUSED), active=False, Admitted="Admitted")],
+            Phase.PAUSING,
+            "its Workload is inactive, but Kueue has not stopped it: 2 pods running",
+        ),
+        (
+            with_pods(running(PAUSED), 2),
+            [workload(running(PAUSED), active=False, Admitted="Admitted", Evicted="Deactivated")],
+            Phase.PAUSING,
+            "evicted, 2 pods still running",
+        ),
+        (
+            evicted(PAUSED),
+            [workload(evicted(PAUSED), active=False, QuotaReserved="QuotaReserved")],
+            Phase.PAUSING,
+            "its quota is not free yet",
+        ),
+        (
+            with_pods(running(job()), 3),
+            [workload(running(job()), Admitted="Admitted", Evicted="Preempted")],
+            Phase.WAITING,
+            "evicted (Preempted), 3 pods ending",
+        ),
+        (
+            with_pods(evicted(job()), 0, terminating=1),
+            [workload(evicted(job()), Evicted="Preempted")],
+            Phase.WAITING,
+            "evicted (Preempted), 1 pod ending",
+        ),
+        (
+            evicted(PAUSED),
+            [workload(evicted(PAUSED))],
+            Phase.PAUSING,
+            "its Workload is still active: apply again",
+        ),
         (OUTSIDE, [], Phase.PAUSED, ""),
         (ended(job()), [], Phase.FINISHED, ""),
         (ended(job(), "Failed", "0"), [], Phase.PARTLY_FAILED, ""),
@@ -116,14 +172,15 @@ def test_counts_are_volumes() -> None:
 
 
 def test_a_campaign_in_git_without_job_and_record_is_missing() -> None:
-    found = statuses({"scan": 3}, state(foreign(running(job()))), REPOSITORY)
-    assert found == [Status("scan", Phase.MISSING, 3)]
+    found = statuses(git(3), state(foreign(running(job()))), REPOSITORY)
+    missing = Status("scan", Phase.MISSING, 3, pipeline="ocr", size="s")
+    assert found == [missing]
 
 
 def test_a_record_speaks_for_a_reaped_job_and_a_live_job_for_itself() -> None:
     made = stamped_volumes(volumes(), "uid-scan")
     (body,) = records_to_write(state(ended(job(), "Failed", "0"), made), REPOSITORY)
-    (reaped,) = statuses({"scan": 3}, state(made, applied(body)), REPOSITORY)
+    (reaped,) = statuses(git(3), state(made, applied(body)), REPOSITORY)
     assert (reaped.phase, reaped.done, reaped.failed) == (Phase.PARTLY_FAILED, 1, 2)
     (alive,) = statuses({}, state(running(job()), made, applied(body)), REPOSITORY)
     assert alive.phase is Phase.RUNNING
@@ -132,7 +189,7 @@ def test_a_record_speaks_for_a_reaped_job_and_a_live_job_for_itself() -> None:
 def test_a_record_that_cannot_be_read_does_not_spoil_the_table() -> None:
     (body,) = records_to_write(state(ended(job())), REPOSITORY)
     broken = applied({**body, "data": {}})
-    found = statuses({"scan": 3}, state(broken, running(job("other"))), REPOSITORY)
+    found = statuses(git(3), state(broken, running(job("other"))), REPOSITORY)
     assert [status.phase for status in found] == [Phase.RUNNING, Phase.MISSING]
 
 
@@ -151,7 +208,7 @@ def test_the_parts_of_a_campaign_are_one_row(one: object, other: object, phase: 
     assert callable(one)
     assert callable(other)
     live = state(one(job("scan-part1", campaign="scan")), other(job("scan-part2", campaign="scan")))
-    (status,) = statuses({"scan": 6}, live, REPOSITORY)
+    (status,) = statuses(git(6), live, REPOSITORY)
     assert (status.name, status.phase, status.total) == ("scan", phase, 6)
 
 
@@ -160,7 +217,7 @@ def test_a_campaign_of_which_a_part_is_gone_has_not_finished(recorded: bool) -> 
     one = ended(job("scan-part1", campaign="scan"))
     (record,) = records_to_write(state(one), REPOSITORY)
     live = state(applied(record) if recorded else one)
-    (status,) = statuses({"scan": 6}, live, REPOSITORY)
+    (status,) = statuses(git(6), live, REPOSITORY)
     assert (status.phase, status.done, status.total) == (Phase.MISSING, 3, 6)
 
 
@@ -168,7 +225,7 @@ def test_a_campaign_rests_when_all_of_its_parts_do() -> None:
     one, other = (job(f"scan-part{number}", campaign="scan") for number in (1, 2))
     on_hold, waits = evicted(one), queued(other)
     live = state(on_hold, waits, workloads=(held(on_hold), workload(waits)))
-    (status,) = statuses({"scan": 6}, live, REPOSITORY)
+    (status,) = statuses(git(6), live, REPOSITORY)
     assert status.phase is Phase.WAITING
 
 
@@ -187,7 +244,7 @@ def test_a_hold_is_on_one_line() -> None:
 
 
 def test_a_list_that_has_grown_in_git_leaves_the_campaign_what_it_is() -> None:
-    (status,) = statuses({"scan": 6}, state(ended(job())), REPOSITORY)
+    (status,) = statuses(git(6), state(ended(job())), REPOSITORY)
     assert (status.phase, status.total) == (Phase.FINISHED, 3)
 
 
@@ -217,3 +274,94 @@ def test_a_campaign_is_as_old_as_its_oldest_part_whose_age_is_known() -> None:
 )
 def test_what_a_wait_ends_on(phase: Phase, is_end: bool, rests: bool) -> None:
     assert (phase.is_end, phase.rests) == (is_end, rests)
+
+
+@pytest.mark.parametrize(
+    ("live", "said", "drifted"),
+    [
+        (running(job()), {}, ""),
+        (running(job(window=3)), {}, "its window is 3, and git says 2"),
+        (running(job(inputs="other")), {}, "its volumes, pipeline, size or settings changed"),
+        (running(job(pipeline="old")), {}, "it runs pipeline old, and git says ocr"),
+        (running(job(volumes=4)), {}, "it has 4 volumes, and git has 3"),
+        (running(job()), {"suspended": True}, "git pauses it, and no apply has"),
+        (evicted(PAUSED), {}, "git lets it run, and no apply has resumed it"),
+        (evicted(PAUSED), {"suspended": True}, ""),
+        (OUTSIDE, {"suspended": True}, ""),
+        (running(job()), {"priority": "urgent"}, "its priority is none, and git says urgent"),
+        (running(job()), {"queue": "cpu"}, "it is in LocalQueue gpu, and git says cpu"),
+        (running(job()), {"parts": {"scan-part1": WantedPart(3, "")}}, "git has other volumes"),
+        (ended(job(inputs="other")), {}, ""),
+    ],
+)
+def test_what_is_not_as_in_git_has_drifted_while_it_goes_on(
+    live: Object, said: dict[str, Any], drifted: str
+) -> None:
+    paused = live["spec"].get("suspend") is True
+    live = state(live, workloads=(workload(live, active=not paused),))
+    (status,) = statuses(git(3, **said), live, REPOSITORY)
+    assert status.drift.startswith(drifted)
+    assert bool(status.drift) is bool(drifted)
+    assert status.shown_phase == ("Drifted" if drifted else str(status.phase))
+
+
+def test_a_pause_that_is_not_carried_out_is_no_drift() -> None:
+    runs = with_pods(running(PAUSED), 2)
+    live = state(runs, workloads=(workload(runs, active=False),))
+    (status,) = statuses(git(3), live, REPOSITORY)
+    assert status.drift
+    assert status.shown_phase == "Pausing"
+
+
+def test_what_git_has_no_more_has_drifted_until_it_has_ended() -> None:
+    going_on, ended_job = running(job()), ended(job("old"))
+    old, scan = statuses({}, state(going_on, ended_job), REPOSITORY)
+    assert (old.shown_phase, scan.shown_phase) == ("Finished", "Drifted")
+    assert scan.drift == "it is not in git: apply with --prune cancels it"
+
+
+def test_places_count_from_1_and_name_who_is_ahead() -> None:
+    def pending(name: str, local: int, whole: int) -> Object:
+        places = {"positionInLocalQueue": local, "positionInClusterQueue": whole}
+        return {"metadata": {"name": name}, "priority": 5, **places}
+
+    found = places_of([pending("job-b", 1, 3), pending("job-a", 0, 1)])
+    assert found == {"job-a": Place(1, 2, 5), "job-b": Place(2, 4, 5, ahead=("job-a",))}
+    assert found["job-b"].others == 2
+
+
+def test_only_what_waits_has_a_place() -> None:
+    place = Place(1, 2, 0)
+    waits, runs = queued(job()), running(job("other"))
+    live = state(waits, runs, workloads=(workload(waits), workload(runs)))
+    places = {"job-scan": place, "job-other": place}
+    other, scan = statuses({}, live, REPOSITORY, places)
+    assert (other.place, scan.place) == (None, place)
+
+
+def test_the_parts_of_a_campaign_stand_where_the_first_of_them_does() -> None:
+    parts = [queued(job(f"scan-part{number}", campaign="scan")) for number in (1, 2)]
+    live = state(*parts, workloads=tuple(map(workload, parts)))
+    places = {"job-scan-part1": Place(4, 9, 0), "job-scan-part2": Place(3, 8, 0)}
+    (status,) = statuses(git(6), live, REPOSITORY, places)
+    assert (status.place, status.parts) == (Place(3, 8, 0), 2)
+
+
+def test_an_admission_is_its_flavors_and_the_time_in_all_its_turns() -> None:
+    runs = running(job())
+    admitted = workload(runs, Admitted="Admitted")
+    admitted["status"]["conditions"][0]["lastTransitionTime"] = "2026-01-01T01:00:00Z"
+    admitted["status"]["accumulatedPastExecutionTimeSeconds"] = 90
+    assigned = [{"name": "main", "flavors": {"cpu": "a100", "memory": "a100"}}]
+    admitted["status"]["admission"] = {"podSetAssignments": assigned}
+    status = of_job(runs, [admitted])
+    assert status.admission.flavors == ("a100",)
+    assert status.since == "2026-01-01T01:00:00Z"
+    assert status.admission.seconds(datetime(2026, 1, 1, 1, 1, tzinfo=UTC)) == 150
+
+
+def test_a_pause_is_as_old_as_the_eviction() -> None:
+    stopped = evicted(PAUSED)
+    wl = workload(stopped, active=False, Evicted="Deactivated")
+    wl["status"]["conditions"][0]["lastTransitionTime"] = "2026-01-02T00:00:00Z"
+    assert of_job(stopped, [wl]).since == "2026-01-02T00:00:00Z"

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from converter.errors import ApiError, ClusterUnavailable, Forbidden, NoCredentials
-from converter.reconcile.outcome import Event, Fate, Outcome
-from converter.reconcile.status import Phase, Status
-from converter.reconcile.waiting import (
+from converter.observe.phase import Phase
+from converter.observe.status import Status
+from converter.observe.waiting import (
     REFUSALS,
     Followed,
     Result,
@@ -19,6 +19,7 @@ from converter.reconcile.waiting import (
     result_of,
     worst,
 )
+from converter.reconcile.outcome import Event, Fate, Outcome
 
 RUNNING = Status("a", Phase.RUNNING, 2)
 ENDED = Status("a", Phase.FINISHED, 2, done=2)

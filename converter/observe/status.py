@@ -1,64 +1,37 @@
 """How far each campaign is: a pure reading of its Jobs, Workloads and records."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 
-from converter.cluster.objects import (
-    Object,
-    annotation,
-    index_ranges,
-    is_active,
-    is_being_deleted,
-    is_suspended,
-    label,
-    name,
-    true_condition,
-)
+from converter.cluster.objects import Object, index_ranges, is_being_deleted, label, name
 from converter.manifest import Role
+from converter.model import EMPTY
 from converter.names import (
     CAMPAIGN_LABEL,
     KUEUE_PRIORITY_LABEL,
     KUEUE_QUEUE_LABEL,
     PIPELINE_LABEL,
-    SUSPEND_ANNOTATION,
     status_configmap,
 )
+from converter.observe.admission import NO_ADMISSION, Admission, admission_of
+from converter.observe.job_phase import job_phase
+from converter.observe.phase import DRIFTED, Phase
+from converter.observe.places import Place
+from converter.observe.wanted import Wanted, drift
 from converter.reconcile.live import Live, in_role, workloads_of
-from converter.reconcile.pause import hold_of, kueue_deactivation
 from converter.reconcile.record import Record, record_of
 
-
-class Phase(StrEnum):
-    """Where a campaign is. The order is that of attention: the first of its parts' counts."""
-
-    PAUSING = "Pausing"
-    RUNNING = "Running"
-    HELD = "Held"
-    PAUSED = "Paused"
-    WAITING = "Waiting"
-    MISSING = "Missing"
-    FAILED = "Failed"
-    PARTLY_FAILED = "PartlyFailed"
-    FINISHED = "Finished"
-
-    @property
-    def is_end(self) -> bool:
-        """Whether nothing more will happen."""
-        return self in (Phase.FAILED, Phase.PARTLY_FAILED, Phase.FINISHED)
-
-    @property
-    def rests(self) -> bool:
-        """Whether nothing more happens by itself: it has ended, or somebody stopped it."""
-        return self.is_end or self in (Phase.PAUSED, Phase.HELD, Phase.MISSING)
+NOT_IN_GIT = "it is not in git: apply with --prune cancels it"
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
     """One campaign, or one part of it. Counts are volumes, `active` is pods, ending ones included.
 
-    `created` and `finished` are RFC 3339 in UTC, empty where unknown. `detail` says in the
-    cluster's own words why a campaign waits.
+    `ready` are the pods whose containers run. Times are RFC 3339 in UTC, empty where unknown:
+    `created` of the Job, `since` of the phase, `finished` of the end. `detail` says why a campaign
+    is in its phase, `drift` in which way it is not as git has it. `size` is known of what is in
+    git, `place` of what waits in the queue.
     """
 
     name: str
@@ -67,38 +40,70 @@ class Status:
     done: int = 0
     failed: int = 0
     active: int = 0
+    ready: int = 0
     pipeline: str = ""
     priority: str = ""
+    queue: str = ""
+    size: str = ""
     created: str = ""
+    since: str = ""
     finished: str = ""
     detail: str = ""
+    drift: str = ""
+    parts: int = 1
+    place: Place | None = None
+    admission: Admission = NO_ADMISSION
+
+    @property
+    def shown_phase(self) -> str:
+        """The phase, or Drifted for what goes on though git has it otherwise.
+
+        A pause that is not carried out yet stays one: it is what burns money.
+        """
+        unfinished = not self.phase.is_end and self.phase is not Phase.PAUSING
+        return DRIFTED if self.drift and unfinished else str(self.phase)
 
 
-def statuses(wanted: Mapping[str, int], live: Live, repository: str) -> list[Status]:
+def statuses(
+    wanted: Mapping[str, Wanted],
+    live: Live,
+    repository: str,
+    places: Mapping[str, Place] = EMPTY,
+) -> list[Status]:
     """One status a campaign, by name.
 
-    `wanted` gives the number of volumes of each campaign in git: one without a Job and without a
-    record is Missing, and so is such a part of one that was split. A campaign that is on the
-    cluster only is listed as well.
+    One that is in git, without a Job and without a record, is Missing, and so is such a part of
+    one that was split. A campaign that is on the cluster only is listed as well.
     """
     parts: dict[str, list[Status]] = {}
     for job in in_role(live.jobs.values(), Role.CAMPAIGN, repository):
-        workloads = workloads_of(job, live.workloads)
-        parts.setdefault(label(job, CAMPAIGN_LABEL), []).append(of_job(job, workloads))
+        campaign = label(job, CAMPAIGN_LABEL)
+        status = of_job(job, workloads_of(job, live.workloads), places)
+        parts.setdefault(campaign, []).append(_compared(status, name(job), job, wanted))
     for record, campaign, pipeline in _records_without_job(live, repository):
         parts.setdefault(campaign, []).append(_of_record(campaign, record, pipeline))
     names = live.jobs.keys() | live.configmaps.keys()
-    for campaign, total in wanted.items():
+    for campaign, one in wanted.items():
         there = sum(part.total for part in parts.get(campaign, ()))
         # A whole campaign with fewer volumes is one whose list has changed in git: it is held back.
         is_split = names.isdisjoint((campaign, status_configmap(campaign)))
-        if campaign not in parts or (is_split and there < total):
-            absent = Status(campaign, Phase.MISSING, total - there)
+        if campaign not in parts or (is_split and there < one.total):
+            absent = Status(
+                campaign,
+                Phase.MISSING,
+                one.total - there,
+                pipeline=one.pipeline,
+                priority=one.priority,
+            )
             parts.setdefault(campaign, []).append(absent)
-    return [_together(campaign, parts[campaign]) for campaign in sorted(parts)]
+    sizes = {campaign: one.size for campaign, one in wanted.items()}
+    return [
+        replace(_together(campaign, parts[campaign]), size=sizes.get(campaign, ""))
+        for campaign in sorted(parts)
+    ]
 
 
-def of_job(job: Object, found: Sequence[Object]) -> Status:
+def of_job(job: Object, found: Sequence[Object], places: Mapping[str, Place] = EMPTY) -> Status:
     """The status of one Job and the Workloads that Kueue made for it.
 
     One that is on its way out says nothing any more: Kueue makes another.
@@ -108,54 +113,33 @@ def of_job(job: Object, found: Sequence[Object]) -> Status:
     # Kubernetes does not count a pod as active while it ends, but it still has its GPU.
     active = int(state.get("active") or 0) + int(state.get("terminating") or 0)
     record = record_of(job, None)
-    phase, detail = _phase(job, workloads, active)
+    phase = job_phase(job, workloads, active)
+    waits = (places[name(each)] for each in workloads if name(each) in places)
     return Status(
         name=label(job, CAMPAIGN_LABEL),
-        phase=Phase(record.phase) if record else phase,
+        phase=Phase(record.phase) if record else phase.phase,
         total=int(job["spec"].get("completions") or 0),
         done=record.done if record else len(index_ranges(state.get("completedIndexes") or "")),
         failed=record.failed if record else len(index_ranges(state.get("failedIndexes") or "")),
         active=active,
+        ready=int(state.get("ready") or 0),
         pipeline=label(job, PIPELINE_LABEL),
         priority=label(job, KUEUE_PRIORITY_LABEL),
+        queue=label(job, KUEUE_QUEUE_LABEL),
         created=str(job["metadata"].get("creationTimestamp") or ""),
+        since=record.finished_at if record else phase.since,
         finished=record.finished_at if record else "",
-        detail="" if record else detail,
+        detail="" if record else phase.detail,
+        place=next(waits, None) if phase.phase is Phase.WAITING and not record else None,
+        admission=admission_of(workloads),
     )
 
 
-def _phase(job: Object, workloads: Sequence[Object], active: int) -> tuple[Phase, str]:
-    """A pause is verified, not believed: with pods left it is only on its way."""
-    inactive = [workload for workload in workloads if not is_active(workload)]
-    outside = is_suspended(job) and not label(job, KUEUE_QUEUE_LABEL)
-    if inactive or outside:
-        if active or not is_suspended(job):
-            return Phase.PAUSING, f"{active} pods still running"
-        for workload in inactive:
-            if instance := hold_of(workload):
-                return Phase.HELD, f"hold {instance}"
-        reasons = ", ".join(filter(None, map(kueue_deactivation, inactive)))
-        return Phase.PAUSED, f"Kueue deactivated it ({reasons})" if reasons else ""
-    if annotation(job, SUSPEND_ANNOTATION) == "true":
-        return Phase.PAUSING, "not yet inactive"
-    if is_suspended(job):
-        if reasons := ", ".join(filter(None, map(kueue_deactivation, workloads))):
-            # One that somebody made active again rests all the same: Kueue does not queue it.
-            return Phase.PAUSED, f"Kueue deactivated it ({reasons}): apply again"
-        return Phase.WAITING, _why_waiting(workloads)
-    return Phase.RUNNING, ""
-
-
-def _why_waiting(workloads: Sequence[Object]) -> str:
-    if not workloads:
-        return "Kueue has made no Workload for it"
-    for workload in workloads:
-        for condition in (workload.get("status") or {}).get("conditions") or ():
-            if condition.get("type") == "QuotaReserved" and condition.get("status") == "False":
-                return " ".join(str(condition.get("message") or "").split())
-        if true_condition(workload, "Evicted"):
-            return "evicted, waiting to be admitted again"
-    return ""
+def _compared(status: Status, job_name: str, job: Object, wanted: Mapping[str, Wanted]) -> Status:
+    if status.phase.is_end:
+        return status
+    one = wanted.get(status.name)
+    return replace(status, drift=NOT_IN_GIT if one is None else drift(one, job_name, job))
 
 
 def _records_without_job(live: Live, repository: str) -> Iterable[tuple[Record, str, str]]:
@@ -180,6 +164,7 @@ def _of_record(campaign: str, record: Record, pipeline: str) -> Status:
         failed=record.failed,
         pipeline=pipeline,
         created=record.started_at,
+        since=record.finished_at,
         finished=record.finished_at,
     )
 
@@ -193,6 +178,7 @@ def _together(campaign: str, parts: Sequence[Status]) -> Status:
     phase = min(going_on or [part.phase for part in parts], key=order.index)
     if all(part.phase.is_end for part in parts) and len({part.phase for part in parts}) > 1:
         phase = Phase.PARTLY_FAILED
+    places = [part.place for part in parts if part.place]
     return Status(
         name=campaign,
         phase=phase,
@@ -200,9 +186,16 @@ def _together(campaign: str, parts: Sequence[Status]) -> Status:
         done=sum(part.done for part in parts),
         failed=sum(part.failed for part in parts),
         active=sum(part.active for part in parts),
+        ready=sum(part.ready for part in parts),
         pipeline=parts[0].pipeline,
         priority=parts[0].priority,
+        queue=parts[0].queue,
         created=min((part.created for part in parts if part.created), default=""),
+        since=max(part.since for part in parts if part.phase is phase or phase.is_end),
         finished=max(part.finished for part in parts) if phase.is_end else "",
         detail=next((part.detail for part in parts if part.phase is phase), ""),
+        drift=next((part.drift for part in parts if part.drift), ""),
+        parts=len(parts),
+        place=min(places, key=lambda place: place.in_cluster_queue, default=None),
+        admission=Admission.together([part.admission for part in parts]),
     )

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from converter.errors import ApiError, ClusterUnavailable, NoCredentials
+from converter.observe.phase import Phase
+from converter.observe.status import Status
 from converter.reconcile.outcome import NOT_AS_IN_GIT, Fate, Outcome
-from converter.reconcile.status import Phase, Status
 
 # An API server that has just started refuses for a moment what it is going to allow.
 REFUSALS = 4
@@ -42,7 +43,7 @@ def follow(
     show: Show,
     *,
     seconds: float | None = None,
-    sleep: Callable[[float], object] = time.sleep,
+    sleep: Callable[[float], object],
     clock: Callable[[], float] = time.monotonic,
 ) -> Followed:
     """Read and show the statuses until all of them rest, or so many seconds have passed.

@@ -1,0 +1,142 @@
+"""`campaigns doctor`: whether cluster, identity and repository are fit for campaigns."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from converter.cli.options import cluster_options, repo_argument
+from converter.cli.repository import load_checked
+from converter.errors import CampaignsError
+from converter.problem import Level
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from converter.cluster.client import Client
+    from converter.doctor.finding import Finding
+    from converter.doctor.repository import Clone
+
+STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red", "unknown": "magenta"}
+_WIDTH: Final = max(map(len, STYLES))
+# Where converter.yaml sets none, in seconds.
+_TIMEOUT: Final = 60.0
+
+
+@click.command("doctor")
+@repo_argument
+@click.option(
+    "--for",
+    "purpose",
+    type=click.Choice(["apply", "view"]),
+    help="What this identity is for; a fault where it may not do that. Without it, where it may "
+    "do neither.",
+)
+@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
+@cluster_options
+def command(
+    *, repo: Path, purpose: str | None, output: str, kubeconfig: Path | None, context: str | None
+) -> int:
+    """Check the cluster, this identity and the repository in REPO, and say what to change.
+
+    Nothing on the cluster is changed: Jobs are only tried (dry run). What cannot be checked is
+    "unknown", which is no fault. An invalid REPO is a fault, and the cluster is checked as far as
+    its converter.yaml can be used.
+
+    The document of --format json is described in docs/doctor.md.
+
+    \b
+    Exit codes:
+      0  no fault
+      1  at least one fault
+      2  wrong usage
+
+    \b
+    Example:
+      campaigns doctor . --for apply
+    """
+    from converter.cluster.client import Client
+    from converter.doctor.examine import examine
+    from converter.doctor.finding import exit_code
+    from converter.doctor.needs import Purpose
+    from converter.git import order_to
+
+    clone = _clone(repo)
+    settings = clone.settings
+
+    def connect() -> "Client":
+        timeout = float(settings.apiserver_request_timeout) if settings else _TIMEOUT
+        return Client.from_kubeconfig(
+            kubeconfig=kubeconfig, context=context, request_timeout=timeout
+        )
+
+    wish = Purpose(purpose) if purpose else None
+    findings = examine(connect, clone, lambda other: order_to(repo, other), wish)
+    if output == "json":
+        click.echo(document(findings))
+    else:
+        _show(findings)
+    return exit_code(findings)
+
+
+def document(findings: "Sequence[Finding]") -> str:
+    """See docs/doctor.md. A new member does not change the version."""
+    from converter.doctor.finding import counted, exit_code
+
+    found = {
+        "version": 1,
+        "findings": [asdict(finding) for finding in findings],
+        "summary": counted(findings),
+        "exitCode": exit_code(findings),
+    }
+    return json.dumps(found, indent=2, ensure_ascii=False)
+
+
+def _clone(directory: Path) -> "Clone":
+    from converter.doctor.repository import Clone
+    from converter.git import has_whole_history, head_commit, is_in_clone, repository_name
+
+    loaded, problems = load_checked(directory)
+    settings = loaded.settings
+    name, name_error = settings.repository if settings else "", ""
+    try:
+        name = name or repository_name(directory)
+    except CampaignsError as error:
+        name_error = str(error)
+    return Clone(
+        directory=str(directory),
+        settings=settings,
+        errors=tuple(str(problem) for problem in problems if problem.level is Level.ERROR),
+        name=name,
+        name_error=name_error,
+        commit=head_commit(directory),
+        is_in_git=is_in_clone(directory),
+        has_whole_history=has_whole_history(directory),
+    )
+
+
+def _show(findings: "Sequence[Finding]") -> None:
+    from converter.cli.following import console
+    from converter.doctor.finding import counted
+
+    screen = console()
+    for group, members in groupby(findings, lambda finding: finding.group):
+        _print(screen, group, "bold")
+        for finding in members:
+            _print(screen, f"  {finding.status:<{_WIDTH}}  ", STYLES[finding.status], finding.found)
+            if finding.remedy:
+                _print(screen, " " * (_WIDTH + 4), "", f"-> {finding.remedy}")
+    numbers = counted(findings)
+    shown = ", ".join(f"{number} {status}" for status, number in numbers.items() if number)
+    _print(screen, shown, "bold")
+
+
+def _print(screen: "Console", lead: str, style: str, text: str = "") -> None:
+    """One line, with its beginning in a style; words are never broken, so that it can be copied."""
+    from rich.text import Text
+
+    screen.print(Text.assemble((lead, style), text), soft_wrap=True)

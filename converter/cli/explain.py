@@ -1,0 +1,109 @@
+"""`campaigns explain`: why a campaign is where it is, and what to change."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from converter.cli.campaign_argument import unknown_campaign
+from converter.cli.options import cluster_options, repo_argument
+from converter.cli.repository import load_valid, named
+
+if TYPE_CHECKING:
+    from converter.explain.cause import Cause
+    from converter.explain.facts import Facts
+
+
+@click.command("explain")
+@click.argument("name")
+@repo_argument
+@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
+@cluster_options
+def command(
+    *,
+    name: str,
+    repo: Path,
+    output: str,
+    kubeconfig: Path | None,
+    context: str | None,
+) -> int:
+    """Say why the campaign NAME of REPO is where it is, and what to change in which file.
+
+    The causes come in order: the first is what is to be changed first. Nothing is written; an
+    identity that may only look will do, and what it may not read is named.
+
+    With --format json the document is {"version": 1, "campaign", "phase", "causes": [{"code",
+    "sentence", "remedy", "details"}], "unread": [TEXT]}.
+
+    \b
+    Example:
+      campaigns explain letters
+    """
+    loaded = named(load_valid(repo), repo)
+
+    from converter.cluster.client import Client
+    from converter.explain.facts import facts_of
+    from converter.explain.reading import read_for_explain
+    from converter.explain.rules import causes
+    from converter.observe.snapshot import read_snapshot
+    from converter.observe.status import statuses
+    from converter.observe.wanted import wanted_of
+
+    settings = loaded.settings
+    client = Client.from_kubeconfig(
+        kubeconfig=kubeconfig,
+        context=context,
+        request_timeout=float(settings.apiserver_request_timeout),
+    )
+    snapshot = read_snapshot(client, settings)
+    found = statuses(wanted_of(loaded), snapshot.live, settings.repository, snapshot.places.found)
+    asked = [status for status in found if status.name == name]
+    if not asked:
+        raise unknown_campaign(name, f"in {repo} or on the cluster", loaded.campaigns)
+    snapshot = read_for_explain(client, loaded, snapshot, asked, campaigns=[name])
+    facts = facts_of(loaded, snapshot, asked)[name]
+    why = causes(facts)
+    if output == "json":
+        click.echo(json.dumps(_document(facts, why), indent=2, ensure_ascii=False))
+        return 0
+    for line in _lines(facts, why):
+        click.echo(line)
+    for note in _unread(facts):
+        click.echo(f"note: {note}", err=True)
+    return 0
+
+
+def _lines(facts: "Facts", why: Sequence["Cause"]) -> Iterator[str]:
+    status = facts.status
+    counted = f"{status.done}/{status.total} done, {status.failed} failed"
+    yield f"{status.name}: {status.shown_phase}, {counted}"
+    for number, cause in enumerate(why, start=1):
+        yield f"{number}. {cause.sentence}"
+        for detail in cause.details:
+            yield f"     {detail}"
+        if cause.remedy:
+            yield f"   -> {cause.remedy}"
+
+
+def _document(facts: "Facts", why: Sequence["Cause"]) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "campaign": facts.status.name,
+        "phase": facts.status.shown_phase,
+        "causes": [asdict(cause) for cause in why],
+        "unread": list(_unread(facts)),
+    }
+
+
+def _unread(facts: "Facts") -> Iterator[str]:
+    """What could not be read of what would have been told."""
+    snapshot = facts.snapshot
+    yield from snapshot.unread
+    if facts.status.phase == "Waiting":
+        if snapshot.places.unread:
+            yield f"the queue: {snapshot.places.unread}"
+        if snapshot.chain is not None:
+            yield from (f"the queue: {why}" for why in snapshot.chain.unknown)

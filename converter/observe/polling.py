@@ -1,0 +1,27 @@
+"""Statuses read anew each time they are asked for: for who may list and not watch."""
+
+import time
+
+from converter.cluster.client import Client
+from converter.model import Repo
+from converter.observe.status import Status, statuses
+from converter.observe.wanted import wanted_of
+from converter.reconcile.live import read_for_status
+
+
+class Polling:
+    """The campaigns of a repository and those that it left on the cluster."""
+
+    def __init__(self, client: Client, repo: Repo) -> None:
+        self._client = client
+        self._settings = repo.settings
+        self._wanted = wanted_of(repo)
+
+    def read(self) -> list[Status]:
+        """Raises `ApiError` and `ClusterUnavailable`."""
+        live = read_for_status(self._client, self._settings.namespace)
+        return statuses(self._wanted, live, self._settings.repository)
+
+    def wait(self, seconds: float) -> None:
+        """There is something new only when somebody asks."""
+        time.sleep(seconds)

@@ -1,0 +1,103 @@
+"""What git says of a campaign, as far as it can be seen on the Job that an apply made of it.
+
+Nothing is rendered for it: digests and numbers say whether a Job is still the one that git wants.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from converter.cluster.objects import Object, annotation, label
+from converter.model import Campaign, Repo
+from converter.names import (
+    INPUTS_ANNOTATION,
+    KUEUE_PRIORITY_LABEL,
+    KUEUE_QUEUE_LABEL,
+    PIPELINE_LABEL,
+    SUSPEND_ANNOTATION,
+    WINDOW_ANNOTATION,
+)
+from converter.render.inputs import inputs_digest
+from converter.render.recipe import Recipe, recipe_of
+from converter.split import split
+
+
+@dataclass(frozen=True, slots=True)
+class WantedPart:
+    """One Job: how many volumes it has, and the digest of all that its pods are made from."""
+
+    volumes: int
+    inputs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One campaign, `parts` by the name of their Job. `window` is what is asked for at once."""
+
+    parts: Mapping[str, WantedPart]
+    pipeline: str
+    size: str
+    queue: str
+    priority: str
+    window: int
+    suspended: bool
+
+    @property
+    def total(self) -> int:
+        """The number of its volumes."""
+        return sum(part.volumes for part in self.parts.values())
+
+
+def wanted_of(repo: Repo) -> dict[str, Wanted]:
+    """Every campaign of a repository, by name."""
+    recipes = {
+        pipeline.id: recipe_of(pipeline, repo.settings) for pipeline in repo.pipelines.values()
+    }
+    return {
+        campaign.name: _wanted(campaign, recipes[campaign.pipeline], repo)
+        for campaign in repo.campaigns.values()
+    }
+
+
+def _wanted(campaign: Campaign, recipe: Recipe, repo: Repo) -> Wanted:
+    settings = repo.settings
+    parts = {
+        part.job: WantedPart(len(part.volumes), inputs_digest(part, recipe, settings))
+        for part in split(campaign, settings)
+    }
+    return Wanted(
+        parts=parts,
+        pipeline=campaign.pipeline,
+        size=recipe.size,
+        queue=settings.queue,
+        priority=campaign.priority,
+        window=min(campaign.window or settings.window, settings.window),
+        suspended=campaign.suspend,
+    )
+
+
+def drift(wanted: Wanted, job_name: str, job: Object) -> str:
+    """In which way a Job that has not ended is not as git has it; empty where it is."""
+    part = wanted.parts.get(job_name)
+    if part is None:
+        return "git has other volumes than those it runs"
+    if (pipeline := label(job, PIPELINE_LABEL)) != wanted.pipeline:
+        return f"it runs pipeline {pipeline}, and git says {wanted.pipeline}"
+    if (volumes := int(job["spec"].get("completions") or 0)) != part.volumes:
+        return f"it has {volumes} volumes, and git has {part.volumes}"
+    if annotation(job, INPUTS_ANNOTATION) != part.inputs:
+        return "its volumes, pipeline, size or settings changed in git after it was applied"
+    paused = annotation(job, SUSPEND_ANNOTATION) == "true"
+    if paused is not wanted.suspended:
+        return (
+            "git pauses it, and no apply has"
+            if wanted.suspended
+            else ("git lets it run, and no apply has resumed it")
+        )
+    if (window := annotation(job, WINDOW_ANNOTATION)) != str(wanted.window):
+        return f"its window is {window}, and git says {wanted.window}"
+    if (priority := label(job, KUEUE_PRIORITY_LABEL)) != wanted.priority:
+        return f"its priority is {priority or 'none'}, and git says {wanted.priority or 'none'}"
+    queue = label(job, KUEUE_QUEUE_LABEL)
+    if queue not in ("", wanted.queue):
+        return f"it is in LocalQueue {queue}, and git says {wanted.queue}"
+    return ""

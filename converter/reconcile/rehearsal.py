@@ -1,0 +1,109 @@
+"""What an apply decides and tries out before it writes: `campaigns diff` goes this far, too."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from converter.cluster.client import Client
+from converter.manifest import Manifest
+from converter.model import Settings
+from converter.queues.base import QueueSystem
+from converter.reconcile.admission import objections, waiting_jobs
+from converter.reconcile.execute import Sender, Sent
+from converter.reconcile.live import Live
+from converter.reconcile.outcome import Event, Fate, Outcome
+from converter.reconcile.plan import Plan, Unit
+from converter.reconcile.planner import plan
+from converter.reconcile.queue_chain import read_chain
+from converter.reconcile.side_by_side import side_by_side
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A plan, and what to say of the part of the queue that could not be read for it."""
+
+    plan: Plan
+    unchecked: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The units whose dry runs the API server accepted."""
+
+    pipelines: Sequence[Unit]
+    campaigns: Sequence[Unit]
+
+
+def intend(
+    client: Client,
+    manifests: Sequence[Manifest],
+    settings: Settings,
+    queue: QueueSystem,
+    live: Live,
+    *,
+    repository: str,
+    concurrency: int,
+) -> Intent:
+    """The plan of an apply. The queue is asked only where a campaign is to be admitted."""
+    found, unchecked = _objections(client, manifests, settings, live, concurrency)
+    return Intent(plan(manifests, live, queue, repository, found), unchecked)
+
+
+def tell(intended: Plan, outcome: Outcome) -> None:
+    """Note what the plan alone says."""
+    for held in intended.held_back:
+        campaign = held.name if held.kind == "campaign" else ""
+        outcome.add(Event(Fate.HELD_BACK, f"{held.kind} {held.name}", held.reason, campaign))
+    for beyond in intended.out_of_reach:
+        outcome.add(Event(Fate.PAUSE_FAILED, beyond.job, beyond.reason, beyond.campaign))
+    for finished in intended.finished:
+        outcome.add(Event(Fate.FINISHED, f"campaign {finished}", campaign=finished))
+
+
+def try_out(sender: Sender, intended: Plan, outcome: Outcome, concurrency: int) -> Accepted:
+    """Dry-run all that would change; what is refused or held back is noted."""
+    campaigns = _accepted(sender, intended.campaigns, outcome, concurrency)
+    pipelines = _accepted(sender, intended.pipelines, outcome, concurrency)
+    refused = {unit.name for unit in intended.pipelines} - {unit.name for unit in pipelines}
+    return Accepted(pipelines, without_refused(campaigns, refused, outcome))
+
+
+def without_refused(campaigns: Sequence[Unit], pipelines: set[str], outcome: Outcome) -> list[Unit]:
+    """The campaigns that run with none of these pipelines; the others are held back."""
+    stopped = {unit.campaign: unit.pipeline for unit in campaigns if unit.pipeline in pipelines}
+    for campaign, pipeline in stopped.items():
+        reason = f"its pipeline {pipeline} was refused"
+        outcome.add(Event(Fate.HELD_BACK, f"campaign {campaign}", reason, campaign))
+    return [unit for unit in campaigns if unit.pipeline not in pipelines]
+
+
+def _objections(
+    client: Client,
+    manifests: Sequence[Manifest],
+    settings: Settings,
+    live: Live,
+    concurrency: int,
+) -> tuple[Mapping[str, str], list[Event]]:
+    """Why campaigns could never be admitted, and what to say of what could not be read for that."""
+    waiting = waiting_jobs(manifests, live)
+    if not waiting:
+        return {}, []
+    classes = {each.priority_class for each in waiting} - {""}
+    chain = read_chain(client, settings.namespace, settings.queue, classes, concurrency)
+    detail = f"{', '.join(chain.unknown)}: campaigns go out unchecked"
+    notes = [Event(Fate.NOTE, f"LocalQueue {settings.queue}", detail)] if chain.unknown else []
+    return objections(waiting, chain, settings), notes
+
+
+def _accepted(
+    sender: Sender, units: Sequence[Unit], outcome: Outcome, concurrency: int
+) -> list[Unit]:
+    """The units that a dry run accepts; what is wrong with the others is in the outcome."""
+    accepted: list[Unit] = []
+
+    def note(tried: Sent) -> None:
+        outcome.extend(tried.events)
+        if not tried.refused:
+            accepted.append(tried.unit)
+
+    side_by_side(sender.try_out, units, concurrency, note)
+    return accepted

@@ -1,0 +1,72 @@
+"""Reads the cluster for a page, once or again and again."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from converter import __version__
+from converter.cluster.client import Client
+from converter.explain.facts import facts_of
+from converter.explain.reading import CONCURRENCY, read_for_explain
+from converter.explain.rules import causes
+from converter.model import EMPTY, Repo
+from converter.observe.phase import Phase
+from converter.observe.snapshot import Snapshot, read_snapshot
+from converter.observe.status import Status, statuses
+from converter.observe.wanted import wanted_of
+from converter.reconcile.queue_chain import read_chain
+from converter.report.build import model_of
+from converter.report.model import About, Model
+
+# Why apply would not create a campaign is found by dry runs, which cost as much as an apply.
+REFUSALS_SECONDS: Final = 120.0
+
+
+@dataclass(slots=True)
+class Reading:
+    """The campaigns of a repository. `sources` gives it, with its name, and the commit that is
+    checked out, as they are when it is called.
+    """
+
+    client: Client
+    sources: Callable[[], tuple[Repo, str]]
+    _refusals: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    _refusals_at: float = float("-inf")
+
+    def read(self) -> Model:
+        """Raises `ApiError` and `ClusterUnavailable` where Jobs, records or Workloads cannot be
+        listed, and what `sources` raises; what else may not be read is named on the page.
+        """
+        repo, commit = self.sources()
+        settings = repo.settings
+        snapshot = read_snapshot(self.client, settings)
+        found = statuses(wanted_of(repo), snapshot.live, settings.repository, snapshot.places.found)
+        snapshot = self._with_chain(repo, self._explained(repo, snapshot, found))
+        facts = facts_of(repo, snapshot, found)
+        why = {name: causes(each) for name, each in facts.items()}
+        about = About(settings.repository, commit, __version__, snapshot.now)
+        return model_of(about, settings, snapshot, facts, why)
+
+    def _explained(self, repo: Repo, snapshot: Snapshot, found: Sequence[Status]) -> Snapshot:
+        now = time.monotonic()
+        if now >= self._refusals_at + REFUSALS_SECONDS:
+            explained = read_for_explain(self.client, repo, snapshot, found, campaigns=None)
+            self._refusals, self._refusals_at = explained.refusals, now
+            return explained
+        asked = list(_without_refusals(found))
+        explained = read_for_explain(self.client, repo, snapshot, asked, campaigns=None)
+        return replace(explained, refusals=self._refusals)
+
+    def _with_chain(self, repo: Repo, snapshot: Snapshot) -> Snapshot:
+        """The quota is shown whether or not something waits for it."""
+        if snapshot.chain is not None:
+            return snapshot
+        settings = repo.settings
+        chain = read_chain(self.client, settings.namespace, settings.queue, (), CONCURRENCY)
+        return replace(snapshot, chain=chain)
+
+
+def _without_refusals(found: Sequence[Status]) -> Iterator[Status]:
+    """As if all of them were as in git: else it would be tried out what an apply is told."""
+    return (replace(status, drift="") for status in found if status.phase is not Phase.MISSING)

@@ -1,0 +1,164 @@
+"""What is not on the cluster, campaigns of several Jobs, and the order of causes."""
+
+from dataclasses import replace
+
+import pytest
+from unit.explain.scene import (
+    FILE,
+    Scene,
+    a_queue,
+    condition,
+    manifests,
+    repository,
+    runs,
+    waits,
+    with_conditions,
+)
+from unit.reconcile.live_objects import queued, running, workload
+
+from converter.explain.rules import first_sentence
+from converter.explain.text import last_words, listed, minutes, said
+from converter.model import SourceKind, Volume
+
+
+@pytest.mark.parametrize(
+    ("refusals", "code", "words"),
+    [
+        ({}, "not-applied", "could not be tried out"),
+        ({"letters": ""}, "not-applied", f"no apply has run since {FILE} came into git"),
+        ({"letters": "apply holds it back: no class x"}, "held-back", "no class x"),
+        ({"letters": "the API server refuses it: Invalid: no"}, "refused", "refuses it: Invalid"),
+        (
+            {"letters": 'the API server refuses it: failed calling webhook "mjob.kb.io"'},
+            "webhook-down",
+            "mjob.kb.io",
+        ),
+        (
+            {"letters": "the API server refuses it: ValidatingAdmissionPolicy 'p' denied"},
+            "refused-by-policy",
+            "'p' denied",
+        ),
+        (
+            {"letters": 'the API server refuses it: admission webhook "w" denied the request: no'},
+            "refused-by-policy",
+            "no",
+        ),
+        (
+            {"letters": "the API server refuses it: Forbidden: exceeded quota: jobs"},
+            "namespace-quota",
+            "exceeded quota",
+        ),
+    ],
+)
+def test_what_is_in_git_only(refusals: dict[str, str], code: str, words: str) -> None:
+    (found,) = Scene(refusals=refusals).causes()
+    assert (found.code, words in found.sentence) == (code, True), found
+    assert found.remedy
+
+
+def test_what_git_has_otherwise_comes_first() -> None:
+    scene = replace(waits(), repo=repository(window=1))
+    assert scene.codes()[0] == "drifted"
+    assert scene.first().sentence == "git and the cluster differ: its window is 2, and git says 1"
+    held = replace(scene, refusals={"letters": "apply holds it back: Kueue would stop it"})
+    assert held.first().sentence.endswith(", and apply holds it back: Kueue would stop it")
+
+
+def test_what_git_has_no_longer() -> None:
+    scene = runs()
+    gone = replace(scene, repo=replace(scene.repo, campaigns={}))
+    assert gone.codes() == ["not-in-git", "running"]
+    assert "--prune" in gone.first().remedy
+
+
+def two_parts() -> Scene:
+    """A campaign of two Jobs, the first of which runs; the second waits."""
+    listed_twice = tuple(Volume(f"v{n}", SourceKind.SOURCE, "x" * 500_000) for n in range(2))
+    repo = repository()
+    letters = replace(repo.campaigns["letters"], volumes=listed_twice, window=1)
+    repo = replace(repo, campaigns={"letters": letters})
+    one, two = manifests(repo)
+    first = {**running(one), "status": {"active": 1, "ready": 1}}
+    second = queued(two)
+    admitted = [condition(kind) for kind in ("QuotaReserved", "Admitted")]
+    pending = condition("QuotaReserved", "False", "Pending", "no room")
+    return Scene(
+        repo,
+        (first, second),
+        (
+            with_conditions(workload(first), *admitted),
+            with_conditions(workload(second), pending),
+        ),
+        chain=a_queue(used={"nvidia.com/gpu": "8"}),
+    )
+
+
+def test_parts_that_differ_are_told_by_name() -> None:
+    waiting, going_on = two_parts().causes()
+    assert (waiting.code, going_on.code) == ("queue-full", "running")
+    assert waiting.sentence.startswith("letters-part2: its quota is in use")
+    assert going_on.sentence.startswith("letters-part1: it runs")
+
+
+def test_what_all_parts_have_in_common_is_told_once() -> None:
+    scene = two_parts()
+    first, second = scene.jobs
+    both = [
+        with_conditions(workload(job), condition("QuotaReserved", "False", message="no room"))
+        for job in (first, second)
+    ]
+    first = {**first, "spec": {**first["spec"], "suspend": True}, "status": {}}
+    (found,) = replace(scene, jobs=(first, second), workloads=tuple(both)).causes()
+    assert found.sentence.startswith("its quota is in use")
+
+
+def test_a_part_that_is_missing_comes_first() -> None:
+    scene = two_parts()
+    alone = replace(
+        scene,
+        jobs=scene.jobs[:1],
+        workloads=scene.workloads[:1],
+        refusals={"letters": "the API server refuses it: no"},
+    )
+    assert alone.codes() == ["refused", "running"]
+    assert alone.first().sentence == (
+        "letters-part2 is not on the cluster: the API server refuses it: no"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scene", "sentence"),
+    [
+        (runs(), ""),
+        (Scene(refusals={"letters": "apply holds it back: x"}), "apply holds it back: x"),
+        (
+            Scene(refusals={"letters": f"apply holds it back: {'long ' * 60}"}),
+            f"apply holds it back: {'long ' * 27}lon…",
+        ),
+    ],
+)
+def test_the_first_cause_in_few_words(scene: Scene, sentence: str) -> None:
+    assert first_sentence(scene.facts()) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("a\nb\t c", "a b c"),
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07x", "x"),
+        ("a\u202eb\u200bc", "a b c"),
+        (None, ""),
+        ("x" * 400, "x" * 299 + "…"),
+    ],
+)
+def test_what_others_wrote_is_put_on_one_line(text: str | None, plain: str) -> None:
+    assert said(text) == plain
+
+
+def test_words() -> None:
+    assert last_words("1\n2\n\n3\n4\n") == "2 / 3 / 4"
+    assert [listed("abc"[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
+    assert [minutes(n) for n in (-1, 1, 119, 120, 7_200, 172_800)] == [
+        *("0 seconds", "1 second", "119 seconds", "2 minutes", "2 hours", "2 days")
+    ]
