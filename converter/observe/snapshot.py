@@ -22,7 +22,7 @@ class Snapshot:
     """What was read. `now` is the API server's time.
 
     `live` has the Jobs of campaigns and warm-ups, the records and the Workloads. `chain` is None
-    where it was not asked for. `pods` are those that are Pending or failed, by their Job's name, and
+    where it was not asked for. `pods` are the Pending and the failed, by their Job's name, and
     `events` those of Jobs, Workloads and pods by the name of what they are about; `refusals` says
     of campaigns that are not on the cluster why an apply would not put them there. `unread` says
     what could not be read, and why: each reader of a part says what that keeps it from saying.
