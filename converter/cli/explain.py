@@ -42,7 +42,7 @@ def command(
     Example:
       campaigns explain letters
     """
-    loaded = named(load_valid(repo), repo)
+    loaded = named(load_valid(repo, samples=False), repo)
 
     from converter.cluster.client import Client
     from converter.explain.facts import facts_of

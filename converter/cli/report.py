@@ -84,7 +84,7 @@ def command(
 
 
 def _reading(repo: Path, kubeconfig: Path | None, context: str | None) -> "Reading":
-    loaded = named(load_valid(repo), repo)
+    loaded = named(load_valid(repo, samples=False), repo)
 
     from converter.cluster.client import Client
     from converter.report.reading import Reading

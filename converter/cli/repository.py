@@ -26,12 +26,14 @@ def load_checked(
     left_out: tuple[str, ...] = (),
     *,
     cached: bool = False,
+    samples: bool = True,
 ) -> tuple[LoadResult, Sequence[Problem]]:
     """What is in `directory`, and its problems, with paths that open from where we run.
 
     `compare` gives what the repository said earlier, for the rules that look at that. Problems of
     rules whose codes begin with one of `left_out` are nobody's concern. If `cached`, what was found
-    valid is not looked at again while nothing changes that it depends on.
+    valid is not looked at again while nothing changes that it depends on. Without `samples` nothing
+    is rendered, so that rules R are left out.
     """
     # Imported where it is needed: only validate runs so often that it is worth it.
     if cached:
@@ -43,7 +45,7 @@ def load_checked(
     earlier = None if compare is None else compare(loaded)
     problems = check(loaded, left_out, earlier, known)
     repo = loaded.repo
-    if repo is not None and not any(each.level is Level.ERROR for each in problems):
+    if samples and repo is not None and not any(each.level is Level.ERROR for each in problems):
         problems += _samples(repo, directory, base)
     return loaded, _opened_from_here(directory, problems)
 
@@ -66,12 +68,13 @@ def _opened_from_here(directory: Path, problems: Iterable[Problem]) -> list[Prob
     ]
 
 
-def load_valid(directory: Path) -> Repo:
+def load_valid(directory: Path, *, samples: bool = True) -> Repo:
     """The repository in `directory`; its warnings go to standard error.
 
-    Raises InvalidRepository with every problem it has.
+    Raises InvalidRepository with every problem it has. Who only looks at the cluster needs no
+    `samples` of what would be rendered.
     """
-    loaded, problems = load_checked(directory)
+    loaded, problems = load_checked(directory, samples=samples)
     if loaded.repo is None or any(problem.level is Level.ERROR for problem in problems):
         raise InvalidRepository(problems, summary(Report(tuple(problems), files=0)))
     for problem in problems:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -89,7 +90,7 @@ def command(
     """
     if watch and output != "text":
         raise click.UsageError(f"--watch has no --format {output}: ask again and again without it")
-    loaded = named(load_valid(repo), repo)
+    loaded = named(load_valid(repo, samples=False), repo)
 
     from converter.cluster.client import Client
 
@@ -212,6 +213,20 @@ def _check_name(
 
 
 def _show(seen: _Seen) -> None:
+    from converter.cli.status_table import plain
+
+    if sys.stdout.isatty() or os.environ.get("FORCE_COLOR") or seen.detail is not None:
+        _print(seen)
+    else:
+        click.echo(plain(seen.statuses, seen.now), nl=False)
+    notes = list(seen.unread)
+    if seen.places_unread and any(status.phase == "Waiting" for status in seen.statuses):
+        notes.append(f"{seen.places_unread}, so PLACE says nothing")
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+
+
+def _print(seen: _Seen) -> None:
     from converter.cli.following import console
     from converter.cli.status_table import table
 
@@ -222,8 +237,3 @@ def _show(seen: _Seen) -> None:
 
         for section in sections(seen.why, seen.detail, seen.now):
             screen.print(section)
-    notes = list(seen.unread)
-    if seen.places_unread and any(status.phase == "Waiting" for status in seen.statuses):
-        notes.append(f"{seen.places_unread}, so PLACE says nothing")
-    for note in notes:
-        click.echo(f"note: {note}", err=True)

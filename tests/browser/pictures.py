@@ -1,4 +1,7 @@
-"""The pictures of the report in the documentation: ``make pictures`` draws them anew."""
+"""The pictures of the report in the documentation, drawn anew.
+
+``PYTHONPATH=tests:cluster .venv/bin/python -m browser.pictures``
+"""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ class View:
 
 
 VIEWS = (
-    View(1440, 1200, "light"),
-    View(1440, 1200, "dark"),
+    View(1280, 840, "light"),
+    View(1280, 840, "dark"),
     View(360, 780, "light"),
     View(360, 780, "dark"),
 )

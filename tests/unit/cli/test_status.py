@@ -1,6 +1,7 @@
 """`campaigns status`, run as a command against an API server on the loopback."""
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -134,3 +135,53 @@ def test_the_request_timeout_is_that_of_the_settings(
     arguments = [str(site.repo), "--kubeconfig", str(site.kubeconfig)]
     assert CliRunner().invoke(status.command, arguments).exit_code == 0
     assert timeouts == [7.0]
+
+
+@pytest.mark.parametrize(
+    ("selected", "names"),
+    [
+        ("phase=Finished", ["letters"]),
+        ("phase=missing", ["maps"]),
+        ("phase=Finished,Missing", ["letters", "maps"]),
+        ("phase=Held", []),
+    ],
+)
+def test_campaigns_in_some_phases(site: Site, selected: str, names: list[str]) -> None:
+    write_repository(site.repo, {"campaigns/maps.yaml": CAMPAIGN.replace("A", "M")})
+    assert site.names("--select", selected) == names
+
+
+@pytest.mark.parametrize("selected", ["Held", "phase=", "phase=Queued", "name=letters"])
+def test_a_selection_that_is_none_is_wrong_usage(site: Site, selected: str) -> None:
+    done = site.status("--select", selected)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"'{selected}' is none: write phase= and one of Waiting, " in done.stderr
+
+
+def test_a_pipe_gets_the_same_rows_as_a_terminal(site: Site) -> None:
+    write_repository(site.repo, {"campaigns/maps.yaml": CAMPAIGN.replace("A", "M")})
+    plain, styled = site.status(), site.status(FORCE_COLOR="1")
+    rows = [line.split() for line in re.sub(r"\x1b\[[0-9;]*m", "", styled.stdout).splitlines()]
+    assert [line.split() for line in plain.stdout.splitlines()] == rows
+
+
+def test_one_campaign_is_told_with_its_causes_and_conditions(site: Site) -> None:
+    done = site.status("letters")
+    assert done.returncode == 0
+    assert "WHY\n  it has finished" in done.stdout
+    assert "CONDITIONS" in done.stdout
+    assert "Job/letters" in done.stdout
+    shown = json.loads(site.status("letters", "--format", "json").stdout)["campaigns"][0]
+    assert [each["type"] for each in shown["trouble"]["conditions"]] == ["Complete"]
+
+
+def test_metrics_are_of_the_same_campaigns(site: Site) -> None:
+    done = site.status("--format", "openmetrics")
+    assert done.stdout.endswith("# EOF\n")
+    assert 'campaign="letters"' in done.stdout
+
+
+def test_ci_gets_the_table_in_its_summary(site: Site, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    site.status(GITHUB_STEP_SUMMARY=str(summary))
+    assert "| letters | Finished |" in summary.read_text()

@@ -298,8 +298,8 @@ def test_what_is_not_as_in_git_has_drifted_while_it_goes_on(
     live: Object, said: dict[str, Any], drifted: str
 ) -> None:
     paused = live["spec"].get("suspend") is True
-    live = state(live, workloads=(workload(live, active=not paused),))
-    (status,) = statuses(git(3, **said), live, REPOSITORY)
+    there = state(live, workloads=(workload(live, active=not paused),))
+    (status,) = statuses(git(3, **said), there, REPOSITORY)
     assert status.drift.startswith(drifted)
     assert bool(status.drift) is bool(drifted)
     assert status.shown_phase == ("Drifted" if drifted else str(status.phase))

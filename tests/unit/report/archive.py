@@ -5,7 +5,7 @@ Always the same: the pictures in docs/images are of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -226,6 +226,14 @@ def repository(*campaigns: Campaign) -> Repo:
         for size in ("small", "large")
     }
     return Repo(SETTINGS, pipelines, {each.name: each for each in campaigns})
+
+
+def placed(site: Site, names: Sequence[str]) -> None:
+    """All of these wait, one behind the other."""
+    before: list[str] = []
+    for place, name in enumerate(names, start=1):
+        site.places[f"job-{name}"] = Place(place, place, 0, tuple(before))
+        before.append(f"job-{name}")
 
 
 def queue() -> Object:
