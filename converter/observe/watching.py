@@ -8,14 +8,13 @@ import queue
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from converter.cluster.client import Client
 from converter.cluster.objects import Object
 from converter.cluster.resources import CONFIGMAPS, JOBS, WORKLOADS, Resource
-from converter.errors import ApiError, ClusterUnavailable
+from converter.errors import ApiError, ClusterUnavailable, Forbidden
 from converter.manifest import Role
 from converter.model import Repo
 from converter.names import KUEUE_JOB_UID_LABEL, ROLE_LABEL
@@ -33,6 +32,7 @@ WATCHED: Final = (
 SHORTEST_PAUSE_SECONDS: Final = 0.5
 LONGEST_PAUSE_SECONDS: Final = 4.0
 SHORTEST_WATCH_SECONDS: Final = 1.0
+GRACE_SECONDS: Final = 30.0
 # The places in the queue cannot be watched.
 PLACES_SECONDS: Final = 10.0
 
@@ -66,6 +66,8 @@ class Watching:
         # What is None only wakes up who waits.
         self._news: queue.SimpleQueue[_News] = queue.SimpleQueue()
         self._next: _News = None
+        self._troubled = False
+        self._unanswered_at = float("-inf")
         self._troubles: dict[str, ApiError | ClusterUnavailable] = {}
         self._places_at = float("-inf")
         self.places_unread = ""
@@ -99,14 +101,22 @@ class Watching:
         elif isinstance(news, _Listed):
             self._mirror.listed(news.resource, news.objects)
         elif troubles := tuple(self._troubles.values()):
+            self._troubled = True
             raise troubles[0]
+        self._troubled = False
         return self._placed(self._mirror.statuses())
 
     def wait(self, seconds: float) -> None:
         """Come back when there is news, after so many seconds at the latest."""
-        if self._next is None:
-            with suppress(queue.Empty):
-                self._next = self._news.get(timeout=min(seconds, PLACES_SECONDS))
+        until = time.monotonic() + min(seconds, PLACES_SECONDS)
+        while self._next is None:
+            try:
+                self._next = self._news.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                return
+            # That a second watch has come upon the trouble of the first is no news.
+            if self._next is None and not (self._troubled and self._troubles):
+                return
 
     def _placed(self, found: Sequence[Status]) -> Sequence[Status]:
         waits = any(status.phase is Phase.WAITING for status in found)
@@ -151,9 +161,20 @@ class Watching:
     def _watch(self, resource: Resource, selector: str, version: str) -> _Events:
         return self._client.watch(resource, self._namespace, version, selector=selector)
 
+    def _has_just_started(self) -> bool:
+        """An API server then knows no roles yet, and refuses what it is going to allow."""
+        return time.monotonic() < self._unanswered_at + GRACE_SECONDS
+
     def _went(self, resource: Resource, error: ApiError | ClusterUnavailable | None) -> None:
         """Who waits is woken up when trouble begins and when it ends, not each time in between."""
         known = self._troubles.get(resource.plural)
+        if isinstance(error, ClusterUnavailable):
+            self._unanswered_at = time.monotonic()
+        elif (
+            isinstance(error, Forbidden) and time.monotonic() < self._unanswered_at + GRACE_SECONDS
+        ):
+            # An API server that has just started knows no roles yet, and refuses what it will allow.
+            return
         if error is None:
             self._troubles.pop(resource.plural, None)
         else:

@@ -49,11 +49,16 @@ def test_a_page_has_what_is_on_the_cluster_and_follows_it(new_team: TeamFactory)
     # The apply identity has no business in the queue of others.
     assert "places in the queue: not permitted to read" in written()
 
-    with team.start("report", ".", "--serve", *looking) as serving:
+    # A shell ignores SIGINT for what it puts into the background, the tests for example.
+    with team.start("report", ".", "--serve", *looking, before=interruptible) as serving:
         try:
             follows_the_cluster(team, serving)
         finally:
             serving.kill()
+
+
+def interruptible() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def follows_the_cluster(team: Team, serving: subprocess.Popen[str]) -> None:

@@ -175,7 +175,7 @@ def test_a_stuck_warmup_is_told_of_and_replaced_when_it_is_mended(team: Team, ca
     write_warm_pipeline(team, image="gitops-campaigns.local/nothing:none")
     team.apply()
     eventually(lambda: team.job_status(WARMUP).get("active"), "a pod without a volume")
-    stuck = f"note: Job/{WARMUP}: its pod has not started since 20"
+    stuck = f"note: Job/{WARMUP} (pipelines/work.yaml): its pod has not started since 20"
     assert stuck in team.apply().stderr
 
     # No marker is on another claim: campaigns would wait in vain, were the recipe all that counts.

@@ -41,6 +41,8 @@ class Site:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            # A shell ignores SIGINT for what it puts into the background, the tests for example.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         ) as process:
             try:
                 assert process.stdout
