@@ -170,10 +170,7 @@ class Watching:
         known = self._troubles.get(resource.plural)
         if isinstance(error, ClusterUnavailable):
             self._unanswered_at = time.monotonic()
-        elif (
-            isinstance(error, Forbidden) and time.monotonic() < self._unanswered_at + GRACE_SECONDS
-        ):
-            # An API server that has just started knows no roles yet, and refuses what it will allow.
+        elif isinstance(error, Forbidden) and self._has_just_started():
             return
         if error is None:
             self._troubles.pop(resource.plural, None)
