@@ -55,3 +55,10 @@ def kueue_configured(cluster: Cluster, configuration: Mapping[str, Any]) -> Iter
         yield
     finally:
         cluster.up(spec)
+
+
+def wake_controllers(cluster: Cluster) -> None:
+    """Start them anew: they wait ever longer before they look for a lost API server again."""
+    for controller in ("kube-controller-manager", "kube-scheduler", "kueue"):
+        cluster.stop_component(controller)
+        cluster.start_component(controller)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
-from cluster.frail import kueue_configured, webhooks_away
+from cluster.frail import kueue_configured, wake_controllers, webhooks_away
 from cluster.proxy import Call, Fault, Proxy, proxied
 from cluster.rounds import free_the_lease
 from cluster.situations import check as check_table
@@ -264,10 +264,7 @@ def test_status_follows_every_volume_and_survives_a_restart_of_the_api_server(
             said.append(watching.stdout.readline())
         cluster.stop_component("kube-apiserver")
         cluster.start_component("kube-apiserver")
-        # Controllers wait ever longer before they look for the API server again.
-        for controller in ("kube-controller-manager", "kube-scheduler", "kueue"):
-            cluster.stop_component(controller)
-            cluster.start_component(controller)
+        wake_controllers(cluster)
         rest, errors = watching.communicate(timeout=240)
     lines = "".join(said).splitlines() + rest.splitlines()
     assert (watching.returncode, errors) == (0, "")
@@ -373,6 +370,7 @@ def test_an_apply_whose_api_server_stays_away_says_what_to_do(
     names = new_ones(frail_team)
     done = apply_and_kill_the_api_server(frail_team, proxy, comes_back=False)
     assert done.code == 1, done.text
+    wake_controllers(frail_team.cluster)
     assert "no answer from the API server" in done.stderr
     assert "apply again" in done.stderr
     check(frail_team, names)
