@@ -87,11 +87,12 @@ def test_new_and_paused_campaigns_never_start_a_pod_and_complete_when_resumed(te
 
 
 @contextmanager
-def paused_in_a_full_queue(team: Team) -> Iterator[int]:
-    """`late` is paused before it was ever admitted: `first` has the whole quota.
+def paused_in_a_full_queue(team: Team, *names: str) -> Iterator[int]:
+    """These campaigns are paused before they were ever admitted: `first` has the whole quota.
 
-    Gives the mark in the audit log after which no pod of `late` may start before an admission.
+    Gives the mark in the audit log after which no pod of theirs may start before an admission.
     """
+    names = names or ("late",)
     only_one_pod_fits(team)
     team.write_pipeline(script=SLOW)
     team.write_pipeline("short")
@@ -99,12 +100,12 @@ def paused_in_a_full_queue(team: Team) -> Iterator[int]:
     team.apply()
     eventually(lambda: team.admitted("first"), "the first campaign's admission")
     mark = team.cluster.audit_mark()
-    team.write_campaign("late", 2, pipeline="short", window=1)
-    team.apply()
-    eventually(lambda: team.workload("late") is not None, "a Workload in the queue")
-    team.write_campaign("late", 2, pipeline="short", window=1, suspend=True)
-    done = team.apply()
-    assert "1 paused" in done.stdout
+    for suspend in (False, True):
+        for name in names:
+            team.write_campaign(name, 2, pipeline="short", window=1, suspend=suspend)
+        done = team.apply()
+        eventually(lambda: all(map(team.workload, names)), "Workloads in the queue")
+    assert f"{len(names)} paused" in done.stdout
     yield mark
 
 
@@ -149,18 +150,23 @@ class WithoutHandoff(Kueue):
 def test_without_the_hand_off_a_pod_would_start_with_no_admission(
     team: Team, handoff: bool
 ) -> None:
-    """The same resume with and without: so the tests above can see the fault they look for."""
-    with paused_in_a_full_queue(team) as mark:
-        team.write_campaign("late", 2, pipeline="short", window=1)
+    """The same resume with and without: so the tests above can see the fault they look for.
+
+    Without it, Kueue and the Job controller race for each Job, so there are several of them.
+    """
+    names = [f"late-{n}" for n in range(6)]
+    with paused_in_a_full_queue(team, *names) as mark:
+        for name in names:
+            team.write_campaign(name, 2, pipeline="short", window=1)
         repo = load_valid(team.repo)
         queue = queue_for(repo.settings.backend) if handoff else WithoutHandoff()
         options = Options("tests", "test", Provenance("", "test", "2026-01-01T00:00:00Z"))
         outcome = Outcome(report=lambda event: None)
         apply(team.client(), render(repo), repo.settings, queue, options, outcome)
-        assert outcome.count(Fate.CONFIGURED) == 1
-        assert not team.admitted("late")
+        assert outcome.count(Fate.CONFIGURED) == len(names)
+        assert not any(map(team.admitted, names))
         if handoff:
-            assert team.job("late")["spec"]["suspend"] is True
+            assert all(team.job(name)["spec"]["suspend"] is True for name in names)
             assert team.pods_created(mark, "late") == []
         else:
             eventually(lambda: team.pods_created(mark, "late"), "a pod with no admission")
