@@ -104,7 +104,12 @@ def cluster() -> RunningCluster:
 
 @pytest.fixture(scope="session")
 def frail_cluster() -> RunningCluster:
-    """A cluster of its own for tests that stop parts of it."""
+    """A cluster of its own for tests that stop parts of it.
+
+    One that an earlier run left may lack the part that was away when that run was killed.
+    """
+    if not (Path(os.environ[STARTED]) / FRAIL_INSTANCE).exists():
+        Cluster(FRAIL_INSTANCE, Progress()).down()
     return start(FRAIL_INSTANCE)
 
 
