@@ -4,6 +4,7 @@ In a wheel the schemas lie inside the package; in a checkout they lie at its top
 and other tools expect them.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ def schema_text(name: str) -> str:
     return (directory / f"{name}.schema.json").read_text(encoding="utf-8")
 
 
+@cache
 def manifest_template(name: str) -> str:
     """The Jinja2 template of a manifest, `name` with its ``.yaml.j2`` ending, as text."""
     return (_PACKAGE / "manifests" / name).read_text(encoding="utf-8")

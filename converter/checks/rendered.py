@@ -55,7 +55,6 @@ MAX_ANNOTATIONS: Final = 256 * 1024
 # too, and an API server no request above 3 MiB of JSON.
 MAX_OBJECT: Final = 1024 * 1024
 MAX_REQUEST: Final = 3 * 1024 * 1024
-_LONGEST_ESCAPE: Final = len(r"\u0001")
 _MAX_PREFIX: Final = 253
 
 _WORD: Final = re.compile(r"[A-Za-z0-9_]+\Z")
@@ -184,30 +183,30 @@ def _of_data(configmap: Mapping[str, Any]) -> Iterator[Fault]:
     size = sum(map(_size, configmap.get("data", {}).values()))
     if size > MAX_DATA:
         yield "data", _too_large(size, MAX_DATA)
-    else:
-        yield from _of_request("data", configmap)
+    elif (encoded := len(json.dumps(configmap))) > MAX_REQUEST:
+        yield "data", _too_large(encoded, MAX_REQUEST)
 
 
 def _of_job(job: Mapping[str, Any]) -> Iterator[Fault]:
     template = job["spec"]["template"]
     pod = template["spec"]
     yield from _of_metadata("spec.template.metadata", template.get("metadata", {}))
-    size = _size_of_texts(job)
-    if size > MAX_OBJECT:
-        yield "spec.template", _too_large(size, MAX_OBJECT)
-    else:
-        yield from _of_request("spec.template", job)
+    yield from _of_size("spec.template", job)
     yield from _of_indexes(job["spec"])
     yield from _of_pod("spec.template.spec", pod)
 
 
-def _of_request(field: str, body: Mapping[str, Any]) -> Iterator[Fault]:
+def _of_size(field: str, body: Mapping[str, Any]) -> Iterator[Fault]:
     """`field` is where most of it comes from."""
-    if _size_of_texts(body) <= MAX_REQUEST // _LONGEST_ESCAPE // 2:
+    # Quickly made, and never shorter than the texts in it.
+    encoded = len(json.dumps(body))
+    if encoded <= MAX_OBJECT:
         return
-    size = len(json.dumps(body))
-    if size > MAX_REQUEST:
-        yield field, _too_large(size, MAX_REQUEST)
+    size = _size_of_texts(body)
+    if size > MAX_OBJECT:
+        yield field, _too_large(size, MAX_OBJECT)
+    elif encoded > MAX_REQUEST:
+        yield field, _too_large(encoded, MAX_REQUEST)
 
 
 def _of_indexes(spec: Mapping[str, Any]) -> Iterator[Fault]:

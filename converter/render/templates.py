@@ -17,6 +17,8 @@ from converter.resources import manifest_template
 
 # No template can have a variable of this name.
 _SLOTS: Final = "slots of this object"
+# Most values, told from others without the slow question what they are an instance of.
+_SCALARS: Final = frozenset({str, int, bool, float, type(None)})
 
 
 def render_template(name: str, **values: Any) -> dict[str, Any]:
@@ -41,6 +43,8 @@ def _slot(context: Context, value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """A copy of dicts, lists and scalars alone. Raises UndefinedError for what is not given."""
+    if value.__class__ in _SCALARS:
+        return value
     if isinstance(value, StrictUndefined):
         return str(value)
     if isinstance(value, str) or not isinstance(value, Mapping | Sequence):
