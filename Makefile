@@ -18,6 +18,7 @@ demo: $(VENV)  ## From nothing to finished campaigns on a real cluster
 
 test: check  ## Everything: lint, types, unit, chart and cluster tests on a cluster of their own
 	@$(LOCALCLUSTER) build >/dev/null
+	@$(LOCALCLUSTER) image >/dev/null
 	$(PYTHON) -m pytest --numprocesses 4 --dist loadfile
 
 check: $(VENV)  ## Lint and types
@@ -44,7 +45,7 @@ emptied-rules: $(VENV)  ## Empty the rules of validate one at a time, and count 
 fuzz: $(VENV)  ## 25,000 mutated and made-up documents through validate: about 4 minutes
 	PYTHONPATH=tests $(PYTHON) -m fuzz
 
-bench: $(VENV)  ## How long validate takes, beside check-jsonschema and kubeconform: about 4 minutes
+bench: $(VENV)  ## validate, diff, status and report beside other tools, on a cluster of their own: about 8 minutes
 	$(PYTHON) -m pytest --numprocesses 0 tests/bench
 
 cluster-up: $(VENV)  ## Start a cluster (INSTANCE=dev, CLUSTER=local|kind|current, CLUSTER_MODE=full|kwok)

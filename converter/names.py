@@ -39,6 +39,11 @@ HOLD_ANNOTATION: Final = f"{DOMAIN}/hold-instance"
 HELD_BY_ANNOTATION: Final = f"{DOMAIN}/held-by"
 HELD_AT_ANNOTATION: Final = f"{DOMAIN}/held-at"
 HOLD_REASON_ANNOTATION: Final = f"{DOMAIN}/hold-reason"
+# The Workload was inactive for another reason than git or a hold when the hold was placed.
+WAS_INACTIVE_ANNOTATION: Final = f"{DOMAIN}/held-inactive"
+# Without a queue: whether a Job was let through its start gate, and how often it was started.
+OPENED_ANNOTATION: Final = f"{DOMAIN}/opened"
+STARTS_ANNOTATION: Final = f"{DOMAIN}/starts"
 
 # Other GitOps tools must not adopt a rendered object: they would run a reaped campaign again.
 FOREIGN_TOOL_ANNOTATIONS: Final = {

@@ -21,12 +21,13 @@ from localcluster.instance import Instance
 from localcluster.kubectl import Kubectl
 from localcluster.node import CONTAINERD, KUBELET, NAMESPACE, Node
 from localcluster.progress import Progress
+from localcluster.relay import RELAY, relay
 from localcluster.spec import GPU, KwokNode, Mode, Spec
 from localcluster.supervisor import Component, Supervisor
 
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 KUEUE, KWOK = "kueue", "kwok"
-REAL_NODE = (NAMESPACE, CONTAINERD, KUBELET)
+REAL_NODE = (RELAY, NAMESPACE, CONTAINERD, KUBELET)
 
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 
@@ -155,6 +156,8 @@ class Bringup:
             kueue.prepare(self.instance, self.certificates)
         elif name == KWOK:
             self._once("kwok objects", self._apply_before_kwok)
+        elif name == RELAY:
+            self.node.add_address(self.instance.service_address)
         elif name == NAMESPACE and self.supervisor.running(NAMESPACE) is None:
             self.node.prepare()
         elif name == KUBELET:
@@ -186,6 +189,7 @@ class Bringup:
         """End every process, and take away what the real node has outside the state directory."""
         if self.instance.spec.mode is Mode.FULL:
             with self.progress.step("ending the real node and its containers"):
+                self.supervisor.stop(RELAY)
                 self.node.remove()
         with self.progress.step("ending the control plane"):
             for name in reversed((*CONTROL_PLANE, KUEUE, KWOK)):
@@ -225,6 +229,7 @@ class Bringup:
             "kube-scheduler": lambda: controlplane.scheduler(instance, kubernetes),
             KUEUE: lambda: kueue.kueue(instance, self.binaries[KUEUE]),
             KWOK: lambda: kwok.kwok(instance, self.binaries[KWOK]),
+            RELAY: lambda: relay(instance),
             NAMESPACE: lambda: self.node.namespace(),
             CONTAINERD: lambda: self.node.containerd(self._images()[2]),
             KUBELET: lambda: self.node.kubelet(kubernetes, certificates),

@@ -12,6 +12,7 @@ import click
 
 from localcluster import current
 from localcluster.build import PRODUCTS, build
+from localcluster.campaigns_image import ensure_archive
 from localcluster.cluster import Cluster, Status
 from localcluster.errors import ClusterError
 from localcluster.instance import load
@@ -60,6 +61,13 @@ def build_command(product: str | None) -> None:
     """Build the binaries that the cache lacks, and print where they are."""
     for built in build(Progress(), *([product] if product else [])).values():
         click.echo(f"{built.product} {built.version} {built.path / 'bin'}")
+
+
+@cli.command("image")
+def image_command() -> None:
+    """Build the image of the campaigns command, if the cache lacks it, and print where it is."""
+    archive, image = ensure_archive(Progress())
+    click.echo(f"{image.by_digest} {archive}")
 
 
 @cli.command()

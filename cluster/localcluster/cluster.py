@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from localcluster import image, instance
+from localcluster import campaigns_image, image, instance
 from localcluster.audit import AuditLog
 from localcluster.bringup import (
     Bringup,
@@ -167,6 +167,27 @@ class Cluster:
     def load_image(self, archive: Path) -> None:
         """Give the real node the images of an OCI archive, made by `image.archive` or another."""
         self._bringup(self.instance).node.import_archive(archive)
+
+    def load_campaigns_image(self) -> Image:
+        """Give the real node the image of this checkout's campaigns command.
+
+        Built by the Containerfile if the cache does not have it for these files: minutes for the
+        first time. Raises ClusterError where it cannot be built, or where there is no real node.
+        """
+        node = self._bringup(self.instance).node
+        archive, built = campaigns_image.ensure_archive(self._progress)
+        if not node.has_image(built):
+            with self._progress.step(f"image {built.references[0]}"):
+                node.import_archive(archive)
+        return built
+
+    @property
+    def pod_reachable_address(self) -> str:
+        """The address of this machine for a server that pods of the real node are to reach.
+
+        No other instance has it. A server that binds to it may take any port but the kubelet's.
+        """
+        return self.instance.node_address
 
     def audit_mark(self) -> int:
         """An offset of the audit log behind everything that has been answered up to now.

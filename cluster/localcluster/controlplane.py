@@ -12,10 +12,6 @@ from localcluster.instance import Instance
 from localcluster.pki import Pair
 from localcluster.supervisor import Component
 
-SERVICE_RANGE = "10.96.0.0/16"
-SERVICE_ADDRESS = "10.96.0.1"
-"""The first address of the range, which the API server gives to the Service `kubernetes`."""
-
 CONTROLLER_MANAGER = "system:kube-controller-manager"
 SCHEDULER = "system:kube-scheduler"
 KUEUE = "system:serviceaccount:kueue-system:kueue-controller-manager"
@@ -77,7 +73,7 @@ def ensure_certificates(instance: Instance) -> Certificates:
             "apiserver",
             common_name="kube-apiserver",
             dns_names=["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"],
-            addresses=["127.0.0.1", SERVICE_ADDRESS],
+            addresses=["127.0.0.1", instance.service_address],
         ),
         kubelet_client=pki.ensure_certificate(
             ca,
@@ -227,7 +223,7 @@ def apiserver(instance: Instance, certificates: Certificates, built: Built) -> C
             f"--etcd-keyfile={certificates.etcd.key}",
             "--bind-address=127.0.0.1",
             "--advertise-address=127.0.0.1",
-            # There is no address that pods could reach; the reconciler refuses a loopback one.
+            # The reconciler refuses a loopback address; pods get to it by the relay.
             "--endpoint-reconciler-type=none",
             f"--secure-port={instance.ports['apiserver']}",
             f"--tls-cert-file={certificates.apiserver.cert}",
@@ -238,7 +234,7 @@ def apiserver(instance: Instance, certificates: Certificates, built: Built) -> C
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={service_account_key}",
             f"--service-account-signing-key-file={service_account_key}",
-            f"--service-cluster-ip-range={SERVICE_RANGE}",
+            f"--service-cluster-ip-range={instance.service_range}",
             f"--kubelet-certificate-authority={certificates.ca.cert}",
             f"--kubelet-client-certificate={certificates.kubelet_client.cert}",
             f"--kubelet-client-key={certificates.kubelet_client.key}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,38 +85,50 @@ def ensure_tools(progress: Progress) -> DebianTools:
 
     Raises ClusterError where apt cannot, or where what was unpacked does not run.
     """
-    target = cache_dir() / "debian"
+    return DebianTools(ensure_packages("debian", PACKAGES, progress, _check))
+
+
+def ensure_packages(
+    name: str, packages: Sequence[str], progress: Progress, finish: Callable[[Path, Path], None]
+) -> Path:
+    """The packages, unpacked into the directory `name` of the cache if they are not there yet.
+
+    `finish` is called with the directory that they were unpacked into, and with what it will be
+    called. Raises ClusterError where apt cannot fetch them, and what `finish` raises.
+    """
+    target = cache_dir() / name
     if target.exists():
-        return DebianTools(target)
-    with held(cache_dir() / ".debian.lock", "a download of Debian's packages", progress):
+        return target
+    with held(cache_dir() / f".{name}.lock", "a download of Debian's packages", progress):
         if target.exists():
-            return DebianTools(target)
+            return target
         with (
-            progress.step(f"fetching {', '.join(PACKAGES)} from Debian", slow=True),
-            whole(target, "debian") as root,
+            progress.step(f"fetching {', '.join(packages)} from Debian", slow=True),
+            whole(target, name) as root,
         ):
-            _unpack(root)
-            _check(DebianTools(root))
-    return DebianTools(target)
+            _unpack(root, packages)
+            finish(root, target)
+    return target
 
 
-def _unpack(root: Path) -> None:
+def _unpack(root: Path, names: Sequence[str]) -> None:
     packages = root / "packages"
     packages.mkdir()
-    download = ("apt-get", "--quiet", "--quiet", "download", *PACKAGES)
-    if not _run(download, packages, fatal=False):
+    download = ("apt-get", "--quiet", "--quiet", "download", *names)
+    if not run(download, packages, fatal=False):
         # Most often there are no package lists yet, or they name versions that are gone.
-        _run(("apt-get", "--quiet", "--quiet", "update"), packages)
-        _run(download, packages)
+        run(("apt-get", "--quiet", "--quiet", "update"), packages)
+        run(download, packages)
     for package in packages.glob("*.deb"):
-        _run(("dpkg-deb", "--extract", str(package), str(root)), packages)
+        run(("dpkg-deb", "--extract", str(package), str(root)), packages)
         if package.name.startswith("busybox-static_"):
             field = ("dpkg-deb", "--field", str(package), "Version")
-            (root / "busybox-static.version").write_text(_run(field, packages))
+            (root / "busybox-static.version").write_text(run(field, packages))
     shutil.rmtree(packages)
 
 
-def _check(tools: DebianTools) -> None:
+def _check(root: Path, _: Path) -> None:
+    tools = DebianTools(root)
     for command in (tools.bin / "containerd", tools.runc, tools.busybox):
         flag = "--help" if command == tools.busybox else "--version"
         done = subprocess.run([command, flag], capture_output=True, text=True, check=False)
@@ -127,7 +139,8 @@ def _check(tools: DebianTools) -> None:
             )
 
 
-def _run(command: Sequence[str], directory: Path, *, fatal: bool = True) -> str:
+def run(command: Sequence[str], directory: Path, *, fatal: bool = True) -> str:
+    """What a command prints, or nothing where it fails and that is not `fatal`."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     done = subprocess.run(
         command, cwd=directory, env=environment, capture_output=True, text=True, check=False

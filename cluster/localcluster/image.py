@@ -149,6 +149,37 @@ def archive(recipes: Sequence[Recipe], architecture: str) -> tuple[bytes, tuple[
     return buffer.getvalue(), tuple(images)
 
 
+def archive_of_layout(layout: Path, repository: str, tag: str, target: Path) -> Image:
+    """Write the one image of an OCI image layout as an archive, and say what it is called now.
+
+    Blobs of other images are left out, and deleted. As in `archive`, the image is listed under each
+    of its references.
+    """
+    (described,) = json.loads((layout / "index.json").read_text())["manifests"]
+    image = Image(repository, (tag,), described["digest"])
+    manifest = json.loads(_blob(layout, described["digest"]).read_text())
+    named = {each["digest"] for each in (described, manifest["config"], *manifest["layers"])}
+    entries = [
+        {**described, "annotations": {"io.containerd.image.name": reference}}
+        for reference in image.references
+    ]
+    index = {"schemaVersion": 2, "manifests": entries}
+    with tarfile.open(target, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        version = {"imageLayoutVersion": "1.0.0"}
+        _add(tar, "oci-layout", tarfile.REGTYPE, 0o644, _json(version))
+        _add(tar, "index.json", tarfile.REGTYPE, 0o644, _json(index))
+        for path in sorted((layout / "blobs" / "sha256").iterdir()):
+            if f"sha256:{path.name}" in named:
+                tar.add(path, f"blobs/sha256/{path.name}")
+            else:
+                path.unlink()
+    return image
+
+
+def _blob(layout: Path, digest: str) -> Path:
+    return layout / "blobs" / "sha256" / digest.removeprefix("sha256:")
+
+
 def busybox_archive(tools: DebianTools) -> tuple[bytes, Image, Image]:
     """The archive with the busybox image and with the one of the pods' sandboxes."""
     listing = subprocess.run(

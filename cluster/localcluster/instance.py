@@ -30,15 +30,23 @@ PORT_NAMES = (
 )
 
 
+FORMER_SERVICE_RANGE = "10.96.0.0/16"
+"""That of instances made before each had its own: etcd holds Services with addresses of it."""
+
+
 @dataclass(frozen=True)
 class Instance:
-    """`ports` are on 127.0.0.1; `subnet` is the third byte of the real node's 198.18.N.0/24."""
+    """`ports` are on 127.0.0.1; `subnet` is the third byte of the real node's 198.18.N.0/24.
+
+    `service_range` has the addresses of Services, of which pods reach the first alone.
+    """
 
     id: str
     directory: Path
     ports: dict[str, int]
     subnet: int
     spec: Spec
+    service_range: str = FORMER_SERVICE_RANGE
 
     def url(self, port_name: str, scheme: str = "https") -> str:
         """The address of a component on this machine."""
@@ -89,12 +97,22 @@ class Instance:
         """The IP address of the real node."""
         return network.node_address(self.subnet)
 
+    @property
+    def service_address(self) -> str:
+        """The IP address of the Service `kubernetes`."""
+        return network.first_address(self.service_range)
+
     def save(self) -> None:
         """Write the state file, all or nothing."""
         for directory in (self.directory, self.pki, self.etc, self.logs, self.run):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.audit_log.parent).mkdir(exist_ok=True)
-        state = {"ports": self.ports, "subnet": self.subnet, "spec": spec_to_json(self.spec)}
+        state = {
+            "ports": self.ports,
+            "subnet": self.subnet,
+            "spec": spec_to_json(self.spec),
+            "service_range": self.service_range,
+        }
         temporary = _state_file(self.directory).with_suffix(".new")
         temporary.write_text(json.dumps(state, indent=2) + "\n")
         temporary.rename(_state_file(self.directory))
@@ -120,6 +138,7 @@ def load(name: str) -> Instance | None:
         ports=state["ports"],
         subnet=state["subnet"],
         spec=spec_from_json(state["spec"]),
+        service_range=state.get("service_range", FORMER_SERVICE_RANGE),
     )
 
 
@@ -127,6 +146,11 @@ def create(name: str, spec: Spec) -> Instance:
     """A new instance, with ports and a subnet that no other instance of this user has."""
     with held(state_root() / ".instances.lock", "a new instance", Progress(quiet=True)):
         others = [state for path in state_root().iterdir() if (state := _read_state(path))]
+        subnet = network.choose_subnet(
+            instance_id(name),
+            {other["subnet"] for other in others},
+            lambda subnet: not network.has_address(network.node_address(subnet)),
+        )
         instance = Instance(
             id=instance_id(name),
             directory=state_dir(name),
@@ -136,12 +160,9 @@ def create(name: str, spec: Spec) -> Instance:
                 {port for other in others for port in other["ports"].values()},
                 network.port_is_free,
             ),
-            subnet=network.choose_subnet(
-                instance_id(name),
-                {other["subnet"] for other in others},
-                lambda subnet: not network.has_address(network.node_address(subnet)),
-            ),
+            subnet=subnet,
             spec=spec,
+            service_range=network.service_range(subnet),
         )
         instance.save()
     return instance

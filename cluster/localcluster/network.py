@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import ipaddress
 import socket
 from collections.abc import Callable, Collection, Iterable
 
@@ -54,6 +55,16 @@ def pod_subnet(subnet: int) -> str:
 def node_address(subnet: int) -> str:
     """The address of the real node; outside `pod_subnet`, so that no pod can be given it."""
     return f"198.18.{subnet}.254"
+
+
+def service_range(subnet: int) -> str:
+    """The addresses of Services, beside those of the pods and of the node."""
+    return f"198.18.{subnet}.128/26"
+
+
+def first_address(addresses: str) -> str:
+    """The first address of a range, which the API server gives to the Service `kubernetes`."""
+    return str(next(ipaddress.ip_network(addresses).hosts()))
 
 
 def port_is_free(port: int) -> bool:

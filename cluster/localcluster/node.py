@@ -131,8 +131,7 @@ class Node:
         for path in VOLATILE:
             shutil.rmtree(f"{self.instance.node}{path}", ignore_errors=True)
         cgroups.create(self.instance.cgroup)
-        if not has_address(self.instance.node_address):
-            self._ip("add")
+        self.add_address(self.instance.node_address)
 
     def end_containers(self) -> None:
         """End the kubelet, containerd, its shims and every container.
@@ -148,8 +147,14 @@ class Node:
         """End the node, and take away what it had outside its directory."""
         self.end_containers()
         self.supervisor.stop(NAMESPACE)
-        if has_address(self.instance.node_address):
-            self._ip("del")
+        for address in (self.instance.node_address, self.instance.service_address):
+            if has_address(address):
+                self._ip("del", address)
+
+    def add_address(self, address: str) -> None:
+        """Have an address on `lo`, where pods reach it through this machine."""
+        if not has_address(address):
+            self._ip("add", address)
 
     def has_image(self, image: Image) -> bool:
         """Whether the node resolves every reference of this image."""
@@ -171,9 +176,8 @@ class Node:
             raise ClusterError(f"ctr {' '.join(arguments)}: {done.stderr.strip()[-1000:]}")
         return None if done.returncode else done.stdout
 
-    def _ip(self, verb: str) -> None:
-        address = f"{self.instance.node_address}/32"
-        command = [str(self.tools.busybox), "ip", "address", verb, address, "dev", "lo"]
+    def _ip(self, verb: str, address: str) -> None:
+        command = [str(self.tools.busybox), "ip", "address", verb, f"{address}/32", "dev", "lo"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ClusterError(f"ip address {verb} {address}: {done.stderr.strip()}")

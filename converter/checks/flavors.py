@@ -45,9 +45,9 @@ def _duplicate_flavor(known: Known) -> Iterator[Finding]:
         code="S008",
         name="flavors-not-distinct",
         what="Every two flavors share a label key with different values.",
-        why="Kueue compares a pod's node selector only with the labels that flavors have. It could "
-        "admit a pod meant for one flavor on the other: the pod stays Pending for ever and "
-        "holds the wrong quota.",
+        why="A node could belong to both, and its room be counted twice. And where one flavor has "
+        "all labels of the other, Kueue can admit a pod meant for one on the other: the pod stays "
+        "Pending for ever and holds the wrong quota.",
         wrong=f"{_FLAVORS}  - {{name: a100, nodeLabels: {{gpu: a100}}}}\n"
         "  - {name: large, nodeLabels: {memory: large}}\n",
         right=f"{_FLAVORS}  - {{name: a100, nodeLabels: {{pool: a100}}}}\n"
@@ -64,7 +64,7 @@ def _flavors_not_distinct(known: Known) -> Iterator[Finding]:
             SETTINGS_FILE,
             ("flavors", index, "nodeLabels"),
             f"flavors {one.name} and {other.name} share no label key with different values, so "
-            "Kueue could admit a pod meant for one on the other",
+            "a node could be counted for both, and a pod meant for one be admitted on the other",
             "give both a label such as node-type, each with its own value",
         )
 

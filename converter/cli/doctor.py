@@ -11,6 +11,7 @@ import click
 
 from converter.cli.options import cluster_options, repo_argument
 from converter.cli.repository import load_checked
+from converter.doctor.finding import Group
 from converter.errors import CampaignsError
 from converter.problem import Level
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red", "unknown": "magenta"}
 _WIDTH: Final = max(map(len, STYLES))
+# The groups of checks, as --only names them.
+GROUPS: Final = tuple(group.option for group in Group)
 # Where converter.yaml sets none, in seconds.
 _TIMEOUT: Final = 60.0
 
@@ -36,10 +39,29 @@ _TIMEOUT: Final = 60.0
     help="What this identity is for; a fault where it may not do that. Without it, where it may "
     "do neither.",
 )
+@click.option(
+    "--only",
+    "groups",
+    type=click.Choice(GROUPS),
+    multiple=True,
+    help="Show and judge this group of checks alone; may be given several times.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 1 also for a warning, and for what could not be checked.",
+)
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
 @cluster_options
 def command(
-    *, repo: Path, purpose: str | None, output: str, kubeconfig: Path | None, context: str | None
+    *,
+    repo: Path,
+    purpose: str | None,
+    groups: tuple[str, ...],
+    strict: bool,
+    output: str,
+    kubeconfig: Path | None,
+    context: str | None,
 ) -> int:
     """Check the cluster, this identity and the repository in REPO, and say what to change.
 
@@ -52,16 +74,17 @@ def command(
     \b
     Exit codes:
       0  no fault
-      1  at least one fault
+      1  at least one fault; with --strict, at least one check that is not ok
       2  wrong usage
 
     \b
     Example:
       campaigns doctor . --for apply
+      campaigns doctor . --only queue --strict
     """
     from converter.cluster.client import Client
     from converter.doctor.examine import examine
-    from converter.doctor.finding import exit_code
+    from converter.doctor.finding import exit_code, of_groups
     from converter.doctor.needs import Purpose
     from converter.git import order_to
 
@@ -76,22 +99,25 @@ def command(
 
     wish = Purpose(purpose) if purpose else None
     findings = examine(connect, clone, lambda other: order_to(repo, other), wish)
+    if groups:
+        findings = of_groups(findings, [group for group in Group if group.option in groups])
+    code = exit_code(findings, strict=strict)
     if output == "json":
-        click.echo(document(findings))
+        click.echo(document(findings, code))
     else:
         _show(findings)
-    return exit_code(findings)
+    return code
 
 
-def document(findings: "Sequence[Finding]") -> str:
+def document(findings: "Sequence[Finding]", code: int) -> str:
     """See docs/doctor.md. A new member does not change the version."""
-    from converter.doctor.finding import counted, exit_code
+    from converter.doctor.finding import counted
 
     found = {
         "version": 1,
         "findings": [asdict(finding) for finding in findings],
         "summary": counted(findings),
-        "exitCode": exit_code(findings),
+        "exitCode": code,
     }
     return json.dumps(found, indent=2, ensure_ascii=False)
 
@@ -116,6 +142,7 @@ def _clone(directory: Path) -> "Clone":
         commit=head_commit(directory),
         is_in_git=is_in_clone(directory),
         has_whole_history=has_whole_history(directory),
+        image=next((each.image for each in loaded.pipelines.values()), ""),
     )
 
 

@@ -32,15 +32,6 @@ def text_of(seconds: int) -> str:
     return "".join(parts) or "0s"
 
 
-def rough(seconds: float) -> str:
-    """Seconds as people say them, in one unit: of two hours nobody wants the minutes."""
-    whole = max(0, int(seconds))
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
-        if whole >= 2 * size:
-            return f"{whole // size}{unit}"
-    return f"{whole}s"
-
-
 def read_duration(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """The callback of an option whose value is a duration; the command gets whole seconds."""
     if value is None:

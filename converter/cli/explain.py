@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,18 +47,14 @@ def command(
     from converter.explain.facts import facts_of
     from converter.explain.reading import read_for_explain
     from converter.explain.rules import causes
-    from converter.observe.snapshot import read_snapshot
-    from converter.observe.status import statuses
-    from converter.observe.wanted import wanted_of
+    from converter.observe.look import look
 
-    settings = loaded.settings
     client = Client.from_kubeconfig(
         kubeconfig=kubeconfig,
         context=context,
-        request_timeout=float(settings.apiserver_request_timeout),
+        request_timeout=float(loaded.settings.apiserver_request_timeout),
     )
-    snapshot = read_snapshot(client, settings)
-    found = statuses(wanted_of(loaded), snapshot.live, settings.repository, snapshot.places.found)
+    snapshot, found = look(client, loaded)
     asked = [status for status in found if status.name == name]
     if not asked:
         raise unknown_campaign(name, f"in {repo} or on the cluster", loaded.campaigns)
@@ -93,7 +88,15 @@ def _document(facts: "Facts", why: Sequence["Cause"]) -> dict[str, Any]:
         "version": 1,
         "campaign": facts.status.name,
         "phase": facts.status.shown_phase,
-        "causes": [asdict(cause) for cause in why],
+        "causes": [
+            {
+                "code": cause.code,
+                "sentence": cause.sentence,
+                "remedy": cause.remedy,
+                "details": list(cause.details),
+            }
+            for cause in why
+        ],
         "unread": list(_unread(facts)),
     }
 

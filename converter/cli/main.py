@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "retry": "converter.cli.retry",
     "rule": "converter.cli.rule",
     "schema": "converter.cli.schema",
+    "chart-values": "converter.cli.chart_values",
 }
 
 

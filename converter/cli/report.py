@@ -94,26 +94,30 @@ def _reading(repo: Path, kubeconfig: Path | None, context: str | None) -> "Readi
         context=context,
         request_timeout=float(loaded.settings.apiserver_request_timeout),
     )
-    return Reading(client, _sources(repo, loaded))
+    return Reading(client, sources(repo, loaded))
 
 
-def _sources(directory: Path, first: "Repo") -> "Callable[[], tuple[Repo, str]]":
-    """What was loaded already, and after that the files as they are by then."""
+def sources(directory: Path, first: "Repo") -> "Callable[[], tuple[Repo, str]]":
+    """What was loaded already, and after that the files as they are by then, under its name.
+
+    Each with the commit that is checked out, empty outside git. The call raises CampaignsError for
+    an error in a file.
+    """
     from converter.git import head_commit
 
     waiting = [first]
 
-    def sources() -> "tuple[Repo, str]":
+    def now() -> "tuple[Repo, str]":
         repo = waiting.pop() if waiting else _loaded_again(directory)
-        named = replace(repo.settings, repository=first.settings.repository)
-        return replace(repo, settings=named), head_commit(directory)
+        settings = replace(repo.settings, repository=first.settings.repository)
+        return replace(repo, settings=settings), head_commit(directory)
 
-    return sources
+    return now
 
 
 def _loaded_again(directory: Path) -> "Repo":
     """Its warnings were told when it was loaded first. Raises CampaignsError for an error in it."""
-    loaded, problems = load_checked(directory)
+    loaded, problems = load_checked(directory, samples=False)
     if loaded.repo is None or any(each.level is Level.ERROR for each in problems):
         first = next(each for each in problems if each.level is Level.ERROR)
         raise CampaignsError(f"the repository has a problem: {first}")

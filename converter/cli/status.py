@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,12 +114,12 @@ class _Selection:
     phases: frozenset[str]
 
     def of(self, found: Iterable["Status"]) -> list["Status"]:
-        return [
-            status
-            for status in found
-            if self.name in (None, status.name)
-            and (not self.phases or status.shown_phase in self.phases)
-        ]
+        chosen = self.named(found)
+        return [each for each in chosen if not self.phases or each.shown_phase in self.phases]
+
+    def named(self, found: Iterable["Status"]) -> list["Status"]:
+        """Whatever their phases are by now."""
+        return [status for status in found if self.name in (None, status.name)]
 
 
 def _once(
@@ -153,13 +153,10 @@ def _look(client: "Client", repo: "Repo", selection: _Selection, directory: Path
     from converter.explain.facts import facts_of
     from converter.explain.reading import read_for_explain
     from converter.explain.rules import causes, first_sentence
-    from converter.observe.snapshot import read_snapshot
-    from converter.observe.status import statuses
-    from converter.observe.wanted import wanted_of
+    from converter.observe.look import look
 
-    snapshot = read_snapshot(client, repo.settings)
+    snapshot, every = look(client, repo)
     places = snapshot.places
-    every = statuses(wanted_of(repo), snapshot.live, repo.settings.repository, places.found)
     _check_name(selection, every, repo, directory)
     found = selection.of(every)
     asked = {status.name for status in found}
@@ -169,11 +166,14 @@ def _look(client: "Client", repo: "Repo", selection: _Selection, directory: Path
         replace(status, detail=first_sentence(facts[status.name]) or status.detail)
         for status in found
     ]
+    # It is read where one waits.
+    queue = explained.chain.unknown if explained.chain else ()
+    unread = (*explained.unread, *(f"the queue: {why}" for why in queue))
     if selection.name is None or not found:
-        return _Seen(found, snapshot.now, places.unread, explained.unread)
+        return _Seen(found, snapshot.now, places.unread, unread)
     one = facts[selection.name]
     detail = read_detail(client, one)
-    unread = (*explained.unread, *detail.unread)
+    unread = tuple(dict.fromkeys((*unread, *detail.unread)))
     return _Seen(found, snapshot.now, places.unread, unread, causes(one), detail)
 
 
@@ -194,13 +194,23 @@ def _watch(client: "Client", repo: "Repo", selection: _Selection, directory: Pat
     from converter.observe.source import source_of
     from converter.observe.waiting import follow
 
-    source = source_of(client, repo, lambda text: click.echo(f"note: {text}", err=True))
+    source = source_of(client, repo, _note)
     screen = console()
     _check_name(selection, source.read(), repo, directory)
+    told: set[str] = set()
     with following(screen, client.now, click.echo) as show:
-        followed = follow(lambda: selection.of(source.read()), show, sleep=source.wait)
+
+        def show_selected(found: Sequence["Status"], trouble: str) -> None:
+            selected = selection.of(found)
+            show(selected, trouble)
+            for note in {*_about_places(source.places_unread, selected)} - told:
+                told.add(note)
+                _note(note)
+
+        # One that comes to a phase that is not asked for may come back.
+        followed = follow(lambda: selection.named(source.read()), show_selected, sleep=source.wait)
     if not is_redrawn(screen):
-        _show(_Seen(followed.statuses, client.now(), "", ()))
+        _show(_Seen(selection.of(followed.statuses), client.now(), "", ()))
     return 0
 
 
@@ -219,11 +229,17 @@ def _show(seen: _Seen) -> None:
         _print(seen)
     else:
         click.echo(plain(seen.statuses, seen.now), nl=False)
-    notes = list(seen.unread)
-    if seen.places_unread and any(status.phase == "Waiting" for status in seen.statuses):
-        notes.append(f"{seen.places_unread}, so PLACE says nothing")
-    for note in notes:
-        click.echo(f"note: {note}", err=True)
+    for note in (*seen.unread, *_about_places(seen.places_unread, seen.statuses)):
+        _note(note)
+
+
+def _about_places(unread: str, shown: Iterable["Status"]) -> Iterator[str]:
+    if unread and any(status.phase == "Waiting" for status in shown):
+        yield f"{unread}, so PLACE says nothing"
+
+
+def _note(text: str) -> None:
+    click.echo(f"note: {text}", err=True)
 
 
 def _print(seen: _Seen) -> None:

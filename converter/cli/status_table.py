@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from converter.cli.duration import rough
 from converter.observe.document import eta_at
 from converter.observe.phase import DRIFTED, Phase
 from converter.observe.status import Status
+from converter.times import instant, rough
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -80,10 +80,9 @@ def eta_text(status: Status, now: datetime) -> str:
 
 
 def age_of(created: str, now: datetime) -> str:
-    """How long ago that was; `created` is RFC 3339, or empty."""
-    if not created:
-        return NOTHING
-    return rough((now - datetime.fromisoformat(created)).total_seconds())
+    """How long ago that was; `created` is RFC 3339, and what is no time has no age."""
+    found = instant(created)
+    return NOTHING if found is None else rough((now - found).total_seconds())
 
 
 def bar(status: Status) -> str:

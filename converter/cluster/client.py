@@ -5,13 +5,11 @@ connection pool as plain JSON, because its models drop fields that a newer serve
 """
 
 import copy
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from urllib.parse import urlencode
 
 import urllib3
@@ -28,6 +26,7 @@ from converter.cluster.resend import retries
 from converter.cluster.resources import Resource
 from converter.cluster.status import api_error
 from converter.cluster.watch import changes
+from converter.cluster.wire import as_json_and_yaml, cause_of, json_object, text_of
 from converter.errors import ApiError, ClusterUnavailable, Conflict, NoCredentials, NotFound
 
 Object = dict[str, Any]
@@ -35,8 +34,19 @@ Object = dict[str, Any]
 APPLY_PATCH = "application/apply-patch+yaml"
 MERGE_PATCH = "application/merge-patch+json"
 CONNECT_SECONDS = 5.0
-# What YAML takes as an escape alone, or as either. Others it takes as they are alone.
-_ESCAPED = re.compile("[\\x7f-\\uffff]")
+
+
+class Limit(Protocol):
+    """The time that requests have together; `rest` is in seconds."""
+
+    @property
+    def rest(self) -> float:
+        """Seconds that are left."""
+        ...
+
+    def check(self, what: str) -> None:
+        """Raise where there is no time left for `what`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,7 @@ class Client:
         self._request_timeout = request_timeout
         self._timeout = Timeout(connect=CONNECT_SECONDS, read=request_timeout)
         self._before_write: Callable[[], None] | None = None
+        self._limit: Limit | None = None
         self._clock: ServerClock = ServerClock()
         self._kueue = KueueVersions(self.discover)
 
@@ -88,6 +99,15 @@ class Client:
         guarded = copy.copy(self)
         guarded._before_write = check
         return guarded
+
+    def within(self, limit: Limit) -> Self:
+        """The same client, whose requests each end within what is left of the limit.
+
+        `check` is asked immediately before each one, and none is sent a second time.
+        """
+        limited = copy.copy(self)
+        limited._limit = limit
+        return limited
 
     def check(self) -> None:
         """What is called before each write, called now: for a wait in which nothing is written."""
@@ -179,11 +199,11 @@ class Client:
         return self._send("GET", path, path)
 
     def get(
-        self, resource: Resource, namespace: str, name: str, *, subresource: str = ""
+        self, resource: Resource, namespace: str, name: str, *, subresource: str = "", **query: str
     ) -> Object:
         """One object, or what a subresource of it says. Raises NotFound when there is none."""
         path = resource.path(namespace, name) + (f"/{subresource}" if subresource else "")
-        return self._request("GET", path, f"{resource.kind}/{name}")
+        return self._request("GET", path, f"{resource.kind}/{name}", query=query)
 
     def apply(
         self,
@@ -299,34 +319,43 @@ class Client:
         url = self._configuration.host + path
         if query:
             url += "?" + urlencode(query)
+        if self._limit is not None:
+            self._limit.check(f"{verb} {target}")
         try:
             response = self._pool.request(
                 method,
                 url,
                 body=as_json_and_yaml(body) if body is not None else None,
                 headers=headers,
-                timeout=self._timeout,
-                retries=retries(check),
+                timeout=self._timeout_now(),
+                retries=False if self._limit is not None else retries(check),
                 redirect=False,
             )
         except urllib3.exceptions.HTTPError as error:
             raise self._unanswered(verb, target, error) from error
         self._clock.observe(response.headers.get("Date"))
-        document = _json_object(response.data)
+        document = json_object(response.data)
         if response.status == 404 and missing_ok and document is not None:
             return {}
         if response.status >= 300:
-            shown = {"message": _text(response.data)} if document is None else document
+            shown = {"message": text_of(response.data)} if document is None else document
             raise api_error(verb, target, response.status, shown)
         if document is None:
             # A proxy or a login page in between; what became of a write is not known.
             raise ClusterUnavailable(
-                f"the answer to {verb} {target} is not from an API server: {_text(response.data)}"
+                f"the answer to {verb} {target} is not from an API server: {text_of(response.data)}"
             )
         if create and response.status == 200:
             made = "somebody has created it since the live state was read: apply again"
             raise Conflict(verb, target, 409, "AlreadyExists", made)
         return document
+
+    def _timeout_now(self) -> Timeout:
+        if self._limit is None:
+            return self._timeout
+        return Timeout(
+            connect=CONNECT_SECONDS, read=self._request_timeout, total=self._limit.rest or 0.001
+        )
 
     def _headers(self) -> dict[str, str]:
         return {
@@ -340,7 +369,7 @@ class Client:
     ) -> ClusterUnavailable:
         server = self._configuration.host
         return ClusterUnavailable(
-            f"no answer from the API server {server} to {verb} {target}: {_cause(error)}"
+            f"no answer from the API server {server} to {verb} {target}: {cause_of(error)}"
         )
 
     def _authorization(self) -> dict[str, str]:
@@ -365,32 +394,3 @@ class Client:
 def _selectors(selector: str, fields: str) -> dict[str, str]:
     chosen = {"labelSelector": selector, "fieldSelector": fields}
     return {key: value for key, value in chosen.items() if value}
-
-
-def _json_object(data: bytes) -> Object | None:
-    try:
-        document = json.loads(data)
-    except ValueError:
-        return None
-    return document if isinstance(document, dict) else None
-
-
-def _text(data: bytes) -> str:
-    return " ".join(data[:200].decode("utf-8", "replace").split())
-
-
-def _cause(error: urllib3.exceptions.HTTPError) -> str:
-    """What went wrong, without the story of the retries around it."""
-    reason = getattr(error, "reason", None) or error
-    cause = reason.__cause__ if isinstance(reason, Exception) else None
-    return one_line(cause or reason)
-
-
-def as_json_and_yaml(body: Any) -> bytes:
-    """JSON that is YAML too: an API server reads an apply patch with a parser of YAML 1.1.
-
-    That takes no pair of escaped surrogates, which JSON may write for a character above U+FFFF, and
-    no DEL or other control character as it is.
-    """
-    text = json.dumps(body, ensure_ascii=False)
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()

@@ -1,7 +1,7 @@
 """Which version of Kueue's API a server has: v1beta2, or v1beta1 where there is no v1beta2.
 
 Everybody else asks for v1beta2 and gets it, so the usual server is asked nothing more. Of what is
-read and written here the versions differ in one name (apis/kueue/v1beta1 in Kueue 0.17.0).
+read and written here the versions differ in two names (apis/kueue/v1beta1 in Kueue 0.17.0).
 """
 
 import re
@@ -16,6 +16,16 @@ _PATH: Final = re.compile(
     rf"(?P<group>/apis/(?:visibility\.)?kueue\.x-k8s\.io)/{WANTED}(?P<rest>/.*)"
 )
 _PLURAL: Final = re.compile(r"/(?:namespaces/[^/]+/)?(?P<plural>[a-z]+)")
+# By kind: the member that a name is in, that name in v1beta1, and what it is in v1beta2.
+_RENAMED: Final = {
+    "ClusterQueue": ("spec", "cohort", "cohortName"),
+    # Kueue's own spelling.
+    "Workload": (
+        "status",
+        "accumulatedPastExexcutionTimeSeconds",
+        "accumulatedPastExecutionTimeSeconds",
+    ),
+}
 
 Object = dict[str, Any]
 
@@ -76,13 +86,14 @@ def served_resources(api_resources: Mapping[str, Any]) -> frozenset[str]:
 
 
 def as_wanted(document: Object) -> Object:
-    """An answer in v1beta1, or a list of such objects, with the names of v1beta2."""
+    """An object in v1beta1, or a list of such objects, with the names of v1beta2."""
     if document.get("apiVersion") != f"kueue.x-k8s.io/{EARLIER}":
         return document
     if "items" in document:
         return {**document, "items": [as_wanted(each) for each in document["items"] or ()]}
-    spec = document.get("spec") or {}
-    if document.get("kind") != "ClusterQueue" or "cohort" not in spec:
+    member, earlier, wanted = _RENAMED.get(str(document.get("kind")), ("", "", ""))
+    within = document.get(member) or {}
+    if earlier not in within:
         return document
-    kept = {name: value for name, value in spec.items() if name != "cohort"}
-    return {**document, "spec": {**kept, "cohortName": spec["cohort"]}}
+    kept = {name: value for name, value in within.items() if name != earlier}
+    return {**document, member: {**kept, wanted: within[earlier]}}

@@ -46,7 +46,7 @@ def is_ours(live: Object, repository: str) -> bool:
 
 def true_condition(live: Object, *types: str) -> Object | None:
     """The first condition of one of these types whose status is True."""
-    for condition in live.get("status", {}).get("conditions") or ():
+    for condition in (live.get("status") or {}).get("conditions") or ():
         if condition.get("type") in types and condition.get("status") == "True":
             return dict(condition)
     return None

@@ -28,6 +28,7 @@ class Resource:
 
 CONFIGMAPS: Final = Resource("/api/v1", "configmaps", "ConfigMap", page=100)
 JOBS: Final = Resource("/apis/batch/v1", "jobs", "Job")
+TRAINJOBS: Final = Resource("/apis/trainer.kubeflow.org/v1alpha1", "trainjobs", "TrainJob")
 LEASES: Final = Resource("/apis/coordination.k8s.io/v1", "leases", "Lease")
 _KUEUE: Final = "/apis/kueue.x-k8s.io/v1beta2"
 WORKLOADS: Final = Resource(_KUEUE, "workloads", "Workload")

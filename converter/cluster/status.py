@@ -14,6 +14,8 @@ KINDS: dict[int, type[ApiError]] = {
     422: Invalid,
 }
 MESSAGE_LIMIT = 400
+# How the API server's own authorizer puts it; an admission policy that refuses has other words.
+_NOT_PERMITTED = (" cannot patch resource ", " cannot create resource ")
 
 
 def api_error(verb: str, target: str, status: int, document: Mapping[str, Any]) -> ApiError:
@@ -34,3 +36,8 @@ def api_error(verb: str, target: str, status: int, document: Mapping[str, Any]) 
         message = f"{message}: has the token expired? Get a new one"
     kind = KINDS.get(status, ApiError)
     return kind(verb, target, status, str(document.get("reason") or "Unknown"), message, causes)
+
+
+def may_not_send(message: str) -> bool:
+    """Whether a refusal of an apply is for want of a permission, whatever the object."""
+    return any(words in message for words in _NOT_PERMITTED)

@@ -11,6 +11,7 @@ from typing import Any
 import urllib3
 from urllib3.response import BaseHTTPResponse
 
+from converter.cluster.kueue_versions import as_wanted
 from converter.cluster.status import api_error
 
 
@@ -34,7 +35,7 @@ def _events(response: BaseHTTPResponse, target: str) -> Iterator[dict[str, Any]]
                 status = event.get("object") or {}
                 raise api_error("watch", target, int(status.get("code") or 500), status)
             if "object" in event:
-                yield event
+                yield {**event, "object": as_wanted(event["object"])}
 
 
 def _document(data: bytes) -> dict[str, Any]:

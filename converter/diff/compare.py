@@ -1,11 +1,12 @@
 """Reads the cluster and asks it by dry run. Nothing is written, and no Lease is taken."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from converter.cluster.client import Client
 from converter.cluster.objects import Object
 from converter.cluster.resources import RENDERED, Resource
+from converter.cluster.status import may_not_send
 from converter.diff.change import Action, Change, Comparison
 from converter.diff.decide import Rehearsed, changes
 from converter.errors import Forbidden, Refused
@@ -19,9 +20,6 @@ from converter.reconcile.plan import Plan, Unit, Verb
 from converter.reconcile.provenance import Provenance
 from converter.reconcile.prune import check_limit, live_campaigns
 from converter.reconcile.rehearsal import intend, tell, try_out
-
-# How the API server's own authorizer puts it; an admission policy that refuses has other words.
-_MISSING: Final = (" cannot patch resource ", " cannot create resource ")
 
 
 class DryRunClient(Client):
@@ -60,7 +58,7 @@ class DryRunClient(Client):
                 create=create,
             )
         except Forbidden as error:
-            if error.status == 401 or any(words in error.message for words in _MISSING):
+            if error.status == 401 or may_not_send(error.message):
                 raise _not_permitted(resource, namespace, error) from error
             raise
         self.answers[f"{resource.kind}/{body['metadata']['name']}"] = answered

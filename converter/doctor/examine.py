@@ -1,6 +1,7 @@
 """The whole report: what is read, and which checks are made of it."""
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from converter.cluster.client import Client
 from converter.doctor.api_server import clock_finding, reached, unreachable, version_finding
@@ -12,14 +13,19 @@ from converter.doctor.needs import Purpose
 from converter.doctor.permissions import permission_findings
 from converter.doctor.probe import probe_findings
 from converter.doctor.queues import queue_findings
-from converter.doctor.read import NamespaceFacts, ServerFacts, read_namespace, read_server
+from converter.doctor.read import ServerFacts, read_namespace, read_server
 from converter.doctor.repository import Clone, repository_findings
+from converter.doctor.usage import usage_findings
 from converter.errors import CampaignsError
 from converter.git import Order
-from converter.model import Settings
 from converter.reconcile.queue_chain import Missing
 
-_UNCHECKED = "not checked: permissions, the namespace, the queue, admission and the Lease"
+_UNCHECKED: Final = "not checked: permissions, the namespace, the queue, admission and the Lease"
+# In the group of Kueue, since it is Kueue that is at fault; nothing of the queue was looked at.
+_WITHOUT_KUEUE: Final = Check(Group.KUEUE, "queue").unknown(
+    "not checked without Kueue: the queue, its flavors, quota and sizes, and priority classes",
+    "have Kueue installed, and check again",
+)
 
 
 def examine(
@@ -48,13 +54,20 @@ def _cluster(
     if clone.settings is None:
         check = Check(Group.NAMESPACE, "settings")
         yield check.unknown(_UNCHECKED, "correct converter.yaml, which names them")
-    elif not isinstance(server.kueue.group, Missing):
-        facts = read_namespace(client, clone.settings)
-        yield from _namespace(facts, clone.settings, wish)
-        if wish is not Purpose.VIEW:
-            yield from probe_findings(facts.queued, facts.plain)
-            yield lease_finding(facts.lease, facts.now)
-            yield commit_finding(facts.lease, clone.name, clone.commit, order)
+        return
+    has_kueue = not isinstance(server.kueue.group, Missing)
+    if not has_kueue:
+        yield _WITHOUT_KUEUE
+    facts = read_namespace(client, clone.settings, clone.image)
+    yield from permission_findings(facts.rights, wish)
+    yield from namespace_findings(clone.settings.namespace, facts.namespace)
+    if has_kueue:
+        yield from queue_findings(facts.chain, clone.settings)
+        yield from usage_findings(facts.chain, facts.workloads)
+    if wish is not Purpose.VIEW:
+        yield from probe_findings(facts.queued, facts.plain)
+        yield lease_finding(facts.lease, facts.now)
+        yield commit_finding(facts.lease, clone.name, clone.commit, order)
 
 
 def _server(facts: ServerFacts) -> Iterator[Finding]:
@@ -62,11 +75,3 @@ def _server(facts: ServerFacts) -> Iterator[Finding]:
     yield version_finding(facts.version)
     yield clock_finding(facts.skew)
     yield from kueue_findings(facts.kueue)
-
-
-def _namespace(
-    facts: NamespaceFacts, settings: Settings, wish: Purpose | None
-) -> Iterator[Finding]:
-    yield from permission_findings(facts.rights, wish)
-    yield from namespace_findings(settings.namespace, facts.namespace)
-    yield from queue_findings(facts.chain, settings)

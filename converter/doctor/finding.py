@@ -1,6 +1,6 @@
 """What one check found."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -25,6 +25,11 @@ class Group(StrEnum):
     ADMISSION = "Admission"
     APPLY = "Apply"
     REPOSITORY = "Repository"
+
+    @property
+    def option(self) -> str:
+        """The word for it on the command line."""
+        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +71,22 @@ class Check:
         return Finding(self.group, self.name, Status.UNKNOWN, found, remedy)
 
 
-def exit_code(findings: Iterable[Finding]) -> int:
-    """1 where there is a fault, else 0."""
-    return int(any(finding.status is Status.FAULT for finding in findings))
+def of_groups(findings: Iterable[Finding], groups: Collection[Group]) -> tuple[Finding, ...]:
+    """The findings of some groups; where one of those was not looked at, also what is not ok.
+
+    What kept a group from being checked is among that: nobody may take it for one without a fault.
+    """
+    found = tuple(findings)
+    chosen = tuple(finding for finding in found if finding.group in groups)
+    if {finding.group for finding in chosen} == set(groups):
+        return chosen
+    return tuple(f for f in found if f.group in groups or f.status is not Status.OK)
+
+
+def exit_code(findings: Iterable[Finding], *, strict: bool = False) -> int:
+    """1 where there is a fault, else 0; if `strict`, 1 where anything is not ok."""
+    bad = {Status.FAULT, Status.WARNING, Status.UNKNOWN} if strict else {Status.FAULT}
+    return int(any(finding.status in bad for finding in findings))
 
 
 def counted(findings: Iterable[Finding]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from converter.cluster.kueue_versions import (
     served_resources,
     served_versions,
 )
+from converter.cluster.objects import Object
 from converter.cluster.resources import (
     CLUSTER_QUEUES,
     LOCAL_QUEUES,
@@ -29,6 +30,9 @@ FIRST_WANTED: Final = "0.15"
 _INSTALL: Final = "have Kueue installed (https://kueue.sigs.k8s.io/docs/installation)"
 _UPGRADE: Final = f"have Kueue upgraded to {FIRST_WANTED} or later"
 _IMAGE_TAG: Final = re.compile(r":(?P<tag>v?\d[^:/@]*)(?:@.*)?\Z")
+# The container's name in Kueue's own manifests and chart, and an image that is kept elsewhere.
+_CONTAINER: Final = "manager"
+_IS_KUEUE: Final = re.compile(r"kueue(?::[^/]*)?(?:@.*)?\Z")
 
 _API: Final = Check(Group.KUEUE, "kueue-api")
 _KINDS: Final = Check(Group.KUEUE, "kueue-kinds")
@@ -112,18 +116,26 @@ def release_finding(deployment: Read) -> Finding:
         return _VERSION.unknown(
             f"Kueue's version is not known ({why})", "ask who runs Kueue; 0.17 was tried"
         )
-    containers = deployment["spec"]["template"]["spec"].get("containers") or ()
-    images = [str(each.get("image", "")) for each in containers]
-    tags = [found["tag"] for image in images if (found := _IMAGE_TAG.search(image))]
-    version = parse_version(tags[0]) if tags else None
-    if version is None:
-        shown = ", ".join(images) or "none"
+    image = _image(deployment)
+    found = _IMAGE_TAG.search(image)
+    version = parse_version(found["tag"]) if found else None
+    if found is None or version is None:
+        shown = image or "none"
         return _VERSION.unknown(f"Kueue's image names no version: {shown}", "ask who runs Kueue")
     if version < TRIED:
         return _VERSION.warning(
-            f"Kueue {tags[0]} is older than 0.17, which was tried", "have Kueue upgraded"
+            f"Kueue {found['tag']} is older than 0.17, which was tried", "have Kueue upgraded"
         )
-    return _VERSION.ok(f"Kueue {tags[0]}")
+    return _VERSION.ok(f"Kueue {found['tag']}")
+
+
+def _image(deployment: Object) -> str:
+    """The image of Kueue itself, beside which there may be a proxy; empty where none is its own."""
+    containers = deployment["spec"]["template"]["spec"].get("containers") or ()
+    images = [(str(each.get("name", "")), str(each.get("image", ""))) for each in containers]
+    called = [image for container, image in images if container == _CONTAINER]
+    own = [image for _, image in images if _IS_KUEUE.search(image)]
+    return next(iter(called + own), "")
 
 
 def visibility_finding(visibility: Read) -> Finding:

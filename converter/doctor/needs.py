@@ -71,8 +71,11 @@ class Need:
 
 
 _APPLY: Final = frozenset({Command.APPLY})
-_SENDING: Final = frozenset({Command.APPLY, Command.DIFF})
+_DIFF: Final = frozenset({Command.DIFF})
+_SENDING: Final = _APPLY | _DIFF
 _VIEWING: Final = frozenset({Command.STATUS, Command.EXPLAIN, Command.REPORT})
+# `apply --wait` and `status --watch`, which ask every few seconds without it.
+_FOLLOWING: Final = frozenset({Command.APPLY, Command.STATUS})
 _CHECKING: Final = frozenset({Command.DOCTOR})
 _EVERY: Final = frozenset(Command)
 _NOBODY: Final[frozenset[Command]] = frozenset()
@@ -93,24 +96,24 @@ def _needs(
 
 
 # Server-side apply needs both create and patch: the API server asks for create when there is no
-# object. A create cannot be limited to a name.
+# object. A create cannot be limited to a name. Who may list reads whole objects, and needs no get:
+# that is for a Job that was deleted and has to be gone, and for what changed during a diff.
 NEEDS: Final = (
     *_needs("batch", "jobs", "list", _SENDING | _VIEWING),
-    *_needs("batch", "jobs", "get", _SENDING, _VIEWING),
+    *_needs("batch", "jobs", "get", _SENDING),
     *_needs("batch", "jobs", "create patch", _SENDING),
     *_needs("batch", "jobs", "delete", _APPLY),
-    *_needs("batch", "jobs", "watch", _NOBODY, _VIEWING | _APPLY),
+    *_needs("batch", "jobs", "watch", _NOBODY, _FOLLOWING),
     *_needs("", "configmaps", "list", _SENDING | _VIEWING),
-    *_needs("", "configmaps", "get", _SENDING, _VIEWING),
+    *_needs("", "configmaps", "get", _DIFF),
     *_needs("", "configmaps", "create patch", _SENDING),
     *_needs("", "configmaps", "delete", _APPLY),
-    *_needs("", "configmaps", "watch", _NOBODY, _VIEWING | _APPLY),
-    *_needs("", "pods", "get list watch", _NOBODY, _VIEWING),
-    *_needs("", "events", "get list watch", _NOBODY, frozenset({Command.EXPLAIN})),
-    *_needs(KUEUE, "workloads", "list", _SENDING | _VIEWING),
-    *_needs(KUEUE, "workloads", "get", _APPLY, _VIEWING),
+    *_needs("", "configmaps", "watch", _NOBODY, _FOLLOWING),
+    *_needs("", "pods", "list", _NOBODY, _VIEWING),
+    *_needs("", "events", "list", _NOBODY, _VIEWING),
+    *_needs(KUEUE, "workloads", "list", _SENDING | _VIEWING, _CHECKING),
     *_needs(KUEUE, "workloads", "patch delete", _APPLY),
-    *_needs(KUEUE, "workloads", "watch", _NOBODY, _VIEWING | _APPLY),
+    *_needs(KUEUE, "workloads", "watch", _NOBODY, _FOLLOWING),
     *_needs("coordination.k8s.io", "leases", "create", _APPLY),
     *_needs("coordination.k8s.io", "leases", "get update", _APPLY, named=Named.LEASE),
     *_needs("", "namespaces", "get", _NOBODY, _CHECKING, Named.NAMESPACE),

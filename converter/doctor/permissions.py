@@ -130,8 +130,9 @@ def _identity(command: Command) -> Purpose:
 
 
 def _grant(rights: Rights, command: Command) -> str:
-    value = {Purpose.APPLY: "apply.enabled", Purpose.VIEW: "viewer.enabled"}[_identity(command)]
+    settings = {Purpose.APPLY: "apply.enabled", Purpose.VIEW: "viewer.enabled"}
+    either = " or ".join(settings[purpose] for purpose in Purpose if purpose in command.purposes)
     return (
         f"have it granted for namespace {rights.namespace}, or use the identity that the chart "
-        f"makes with {value}"
+        f"makes with {either}"
     )

@@ -7,10 +7,19 @@ from typing import Any, Final
 
 from converter.cluster.objects import Object, is_suspended, label
 from converter.doctor.finding import Check, Finding, Group
-from converter.names import KUEUE_QUEUE_LABEL
+from converter.manifest import Role
+from converter.names import (
+    KUEUE_QUEUE_LABEL,
+    MANAGED_BY_LABEL,
+    MANAGED_BY_VALUE,
+    ROLE_LABEL,
+    warmup_job,
+)
 
 _QUEUED: Final = Check(Group.ADMISSION, "queued-job")
 _PLAIN: Final = Check(Group.ADMISSION, "plain-job")
+_NAME: Final = "campaigns-doctor"
+_IMAGE: Final = f"campaigns.invalid/probe@sha256:{'0' * 64}"
 _WEBHOOK: Final = re.compile(r'webhook "(?P<name>[^"]+)"')
 
 
@@ -32,15 +41,18 @@ class NotTried:
 Tried = Object | Refusal | NotTried
 
 
-def probe_job(namespace: str, queue: str) -> dict[str, Any]:
-    """A Job as restricted as a campaign's; queued where `queue` is not empty.
+def probe_job(namespace: str, queue: str, image: str = "") -> dict[str, Any]:
+    """A Job as restricted as a campaign's; queued where `queue` is not empty, else like a warm-up.
 
-    It is not suspended: what comes back tells whether Kueue would suspend it.
+    It is not suspended: what comes back tells whether Kueue would suspend it. A policy may refuse
+    every other Job without a queue, and every image but those of the repository.
     """
-    labels = {KUEUE_QUEUE_LABEL: queue} if queue else {}
+    name = _NAME if queue else warmup_job(_NAME)
+    ours = {MANAGED_BY_LABEL: MANAGED_BY_VALUE, ROLE_LABEL: Role.WARMUP.value}
+    labels = {KUEUE_QUEUE_LABEL: queue} if queue else ours
     container = {
         "name": "main",
-        "image": "campaigns.invalid/probe",
+        "image": image or _IMAGE,
         "command": ["true"],
         "resources": {
             "requests": {"cpu": "1m", "memory": "1Mi"},
@@ -54,6 +66,7 @@ def probe_job(namespace: str, queue: str) -> dict[str, Any]:
     }
     pod = {
         "restartPolicy": "Never",
+        "activeDeadlineSeconds": 60,
         "automountServiceAccountToken": False,
         "securityContext": {
             "runAsNonRoot": True,
@@ -65,8 +78,8 @@ def probe_job(namespace: str, queue: str) -> dict[str, Any]:
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": "campaigns-doctor", "namespace": namespace, "labels": labels},
-        "spec": {"backoffLimit": 0, "template": {"spec": pod}},
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "spec": {"backoffLimit": 0, "completions": 1, "template": {"spec": pod}},
     }
 
 

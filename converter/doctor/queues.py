@@ -9,7 +9,7 @@ from converter.doctor.finding import Check, Finding, Group
 from converter.layout import DEFAULT_SIZE
 from converter.model import Flavor, Settings, Size
 from converter.quota import shortages
-from converter.reconcile.admission import class_objection, flavor_objection, queue_objection
+from converter.reconcile.admission import class_objection, flavor_objection
 from converter.reconcile.landing import (
     PodSet,
     landings,
@@ -18,6 +18,7 @@ from converter.reconcile.landing import (
     tightest,
     uncovered,
 )
+from converter.reconcile.objection import queue_objection
 from converter.reconcile.queue_chain import QueueChain, Unknown
 from converter.taints import spelt_taint
 
@@ -45,8 +46,8 @@ def queue_findings(chain: QueueChain, settings: Settings) -> Iterator[Finding]:
 
 def queue_finding(chain: QueueChain, settings: Settings) -> Finding:
     """The LocalQueue and its ClusterQueue, whether they are there, active and for the namespace."""
-    if objection := queue_objection(chain, settings):
-        return _QUEUE.fault(*parted(objection))
+    if objection := queue_objection(chain, settings.namespace):
+        return _QUEUE.fault(objection.what, objection.remedy)
     unknown = [
         each.why for each in (chain.local_queue, chain.cluster_queue) if isinstance(each, Unknown)
     ]
@@ -66,7 +67,7 @@ def flavor_finding(flavor: Flavor, chain: QueueChain, settings: Settings) -> Fin
         if size.flavor == flavor.name and (
             objection := flavor_objection(size.name, chain, settings)
         ):
-            return _FLAVOR.fault(*parted(objection.removeprefix("its ")))
+            return _FLAVOR.fault(objection.what, objection.remedy)
     theirs = chain.flavors.get(flavor.name)
     if not isinstance(chain.cluster_queue, Mapping) or isinstance(theirs, Unknown):
         why = theirs.why if isinstance(theirs, Unknown) else "the ClusterQueue was not read"
@@ -147,16 +148,9 @@ def class_finding(priority_class: str, chain: QueueChain) -> Finding:
             "it out of priority_classes in converter.yaml",
         )
     if objection := class_objection(priority_class, chain):
-        found, _ = parted(objection)
         remedy = "have it created, or take it out of priority_classes in converter.yaml"
-        return _CLASS.fault(found.replace("queue it", "queue a campaign of it"), remedy)
+        return _CLASS.fault(objection.what, remedy)
     return _CLASS.ok(f"WorkloadPriorityClass {priority_class} exists")
-
-
-def parted(objection: str) -> tuple[str, str]:
-    """What is wrong and what to change: objections say them in this order, a colon between."""
-    found, _, remedy = objection.rpartition(": ")
-    return found, remedy
 
 
 def _one_pod(size: Size, settings: Settings) -> PodSet:
@@ -173,7 +167,8 @@ def _quota_finding(flavor: str, ours: Mapping[str, str], theirs: Mapping[str, st
     differing = [
         f"{resource} {ours.get(resource, 'none')} and {theirs.get(resource, 'none')}"
         for resource in dict.fromkeys((*ours, *theirs))
-        if amount(ours.get(resource, "")) != amount(theirs.get(resource, ""))
+        # Kueue admits nothing of a resource without a quota, as with one of 0.
+        if amount(ours.get(resource, "0")) != amount(theirs.get(resource, "0"))
     ]
     if not differing:
         return _QUOTA.ok(f"the quota of flavor {flavor} is that of converter.yaml")

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from converter.cluster.client import Client
 from converter.cluster.kueue_versions import EARLIER, WANTED
+from converter.cluster.objects import Object
 from converter.cluster.resources import (
     ACCESS_REVIEWS,
     DEPLOYMENTS,
@@ -18,6 +19,7 @@ from converter.cluster.resources import (
     LEASES,
     NAMESPACES,
     SELF_REVIEWS,
+    WORKLOADS,
     Resource,
 )
 from converter.doctor.kueue import KueueFacts
@@ -59,6 +61,7 @@ class NamespaceFacts:
     """What belongs to one namespace and its queue. `now` is the API server's time."""
 
     chain: QueueChain
+    workloads: tuple[Object, ...] | Unknown
     rights: Rights
     namespace: Read
     lease: Read
@@ -94,8 +97,8 @@ def read_server(client: Client) -> ServerFacts:
     return ServerFacts(version, skew, user, KueueFacts(**found))
 
 
-def read_namespace(client: Client, settings: Settings) -> NamespaceFacts:
-    """The namespace and the queue that converter.yaml names."""
+def read_namespace(client: Client, settings: Settings, image: str) -> NamespaceFacts:
+    """The namespace and the queue that converter.yaml names; Jobs are tried with `image`."""
     namespace = settings.namespace
     chain = read_chain(client, namespace, settings.queue, settings.priority_classes, CONCURRENCY)
     names = names_of(chain, settings)
@@ -107,9 +110,10 @@ def read_namespace(client: Client, settings: Settings) -> NamespaceFacts:
         }
     )
     may_create = rights.answers.get(Access("batch", "jobs", "create", namespace=namespace))
-    tried = _try_jobs(client, namespace, (settings.queue, ""), may_create)
+    tried = _try_jobs(client, namespace, (settings.queue, ""), may_create, image)
     return NamespaceFacts(
         chain=chain,
+        workloads=_workloads(client, namespace),
         rights=rights,
         namespace=found["namespace"],
         lease=found["lease"],
@@ -170,7 +174,11 @@ def _review(resource: Resource, spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _try_jobs(
-    client: Client, namespace: str, queues: Collection[str], may_create: bool | Unknown | None
+    client: Client,
+    namespace: str,
+    queues: Collection[str],
+    may_create: bool | Unknown | None,
+    image: str,
 ) -> dict[str, Tried]:
     """What becomes of a Job in each queue; without a queue where its name is empty."""
     if not may_create or isinstance(may_create, Unknown):
@@ -178,7 +186,7 @@ def _try_jobs(
         return dict.fromkeys(queues, NotTried(why))
     tried: dict[str, Tried] = {}
     side_by_side(
-        lambda queue: (queue, _try_job(client, namespace, queue)),
+        lambda queue: (queue, _try_job(client, namespace, queue, image)),
         queues,
         CONCURRENCY,
         lambda each: tried.update([each]),
@@ -186,9 +194,9 @@ def _try_jobs(
     return tried
 
 
-def _try_job(client: Client, namespace: str, queue: str) -> Tried:
+def _try_job(client: Client, namespace: str, queue: str, image: str) -> Tried:
     try:
-        return client.create(JOBS, namespace, probe_job(namespace, queue), dry_run=True)
+        return client.create(JOBS, namespace, probe_job(namespace, queue, image), dry_run=True)
     except ApiError as error:
         return Refusal(error.status, error.message)
     except ClusterUnavailable as error:
@@ -218,6 +226,15 @@ def _read(reading: Reading) -> Read:
         return reading()
     except NotFound:
         return Missing()
+    except Forbidden as error:
+        return Unknown(f"not permitted to {error.verb} {error.target}")
+    except (ApiError, ClusterUnavailable) as error:
+        return Unknown(str(error))
+
+
+def _workloads(client: Client, namespace: str) -> tuple[Object, ...] | Unknown:
+    try:
+        return tuple(client.list(WORKLOADS, namespace))
     except Forbidden as error:
         return Unknown(f"not permitted to {error.verb} {error.target}")
     except (ApiError, ClusterUnavailable) as error:

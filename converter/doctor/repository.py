@@ -17,7 +17,7 @@ class Clone:
 
     `settings` is None where converter.yaml cannot be used. `errors` are the problems that keep an
     apply from starting, as one line each. `name` is empty where nothing gives one, `name_error` why
-    git could not be asked. `commit` is empty outside git.
+    git could not be asked. `commit` is empty outside git. `image` is one of the pipelines', if any.
     """
 
     directory: str
@@ -28,6 +28,7 @@ class Clone:
     commit: str = ""
     is_in_git: bool = True
     has_whole_history: bool = True
+    image: str = ""
 
 
 def repository_findings(clone: Clone) -> tuple[Finding, ...]:

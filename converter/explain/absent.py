@@ -4,19 +4,14 @@ from collections.abc import Iterator
 
 from converter.explain.cause import Cause
 from converter.explain.facts import Facts
+from converter.explain.refused import code_of
 from converter.explain.text import listed
 from converter.observe.phase import Phase
+from converter.observe.refusal import By, Refusal
 from converter.observe.status import NOT_IN_GIT
+from converter.observe.wanted import NOT_PAUSED, NOT_RESUMED
 from converter.split import split
 
-# What a refusal has in it, and the code of such a cause; the first that is found counts.
-_REFUSALS = (
-    ("failed calling webhook", "webhook-down"),
-    ("ValidatingAdmissionPolicy", "refused-by-policy"),
-    ("denied the request", "refused-by-policy"),
-    ("exceeded quota", "namespace-quota"),
-    ("violates PodSecurity", "pod-security"),
-)
 _REMEDIES = {
     "webhook-down": "the platform team has to see to it that this webhook answers; then apply "
     "again (run the CI job once more)",
@@ -41,6 +36,11 @@ def absent(facts: Facts) -> Iterator[Cause]:
             yield _missing(facts, f"{listed(gone)} {are} not on the cluster")
 
 
+def decides(drift: str) -> bool:
+    """Whether it is this difference from git that makes a campaign run or not."""
+    return drift in (NOT_IN_GIT, NOT_PAUSED, NOT_RESUMED)
+
+
 def drifted(facts: Facts) -> Iterator[Cause]:
     """One that goes on as it was applied, while git says something else of it."""
     drift = facts.status.drift
@@ -53,7 +53,7 @@ def drifted(facts: Facts) -> Iterator[Cause]:
             "run `campaigns apply --prune` to cancel it, or put the file back to keep it",
         )
         return
-    refusal = facts.snapshot.refusals.get(facts.status.name, "")
+    refusal = facts.snapshot.refusals.get(facts.status.name)
     if refusal:
         yield Cause(
             "drifted",
@@ -70,33 +70,28 @@ def drifted(facts: Facts) -> Iterator[Cause]:
 
 def _missing(facts: Facts, which: str) -> Cause:
     """`which` parts are missing; empty where all of it is."""
-    refusal = facts.snapshot.refusals.get(facts.status.name)
+    refusals = facts.snapshot.refusals
     what = which or "it is not on the cluster"
-    if refusal is None:
+    if facts.status.name not in refusals:
         return Cause(
             "not-applied",
             f"{what}, and what keeps apply from creating it could not be tried out",
             "see what the last `campaigns apply` said of it in CI's log",
         )
-    if not refusal:
+    refusal = refusals[facts.status.name]
+    if refusal is None:
         return Cause(
             "not-applied",
             f"{what}: no apply has run since {facts.file} came into git",
             "merge, and look whether CI's job that applies it has run; or run `campaigns apply`",
         )
-    sentence = f"{which}: {refusal}" if which else refusal
+    sentence = f"{which}: {refusal}" if which else str(refusal)
     return Cause(_code(refusal), sentence, _remedy(refusal))
 
 
-def _code(refusal: str) -> str:
-    found = (code for text, code in _REFUSALS if text in refusal)
-    return next(found, "held-back" if refusal.startswith(HOLDS_BACK) else "refused")
+def _code(refusal: Refusal) -> str:
+    return code_of(refusal.why) or ("held-back" if refusal.by is By.APPLY else "refused")
 
 
-def _remedy(refusal: str) -> str:
+def _remedy(refusal: Refusal) -> str:
     return _REMEDIES.get(_code(refusal), "change what it says; the next `campaigns apply` sends it")
-
-
-# How refusals begin, and who it is that does not want the campaign.
-HOLDS_BACK = "apply holds it back"
-REFUSES = "the API server refuses it"

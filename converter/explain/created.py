@@ -1,42 +1,30 @@
 """Pods that the API server does not let a Job create: only an event says so."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Final
 
 from converter.cluster.objects import Object, is_suspended
 from converter.explain.cause import Cause
 from converter.explain.facts import Part
+from converter.explain.refused import code_of
 from converter.explain.text import said
 from converter.observe.phase import Phase
+from converter.times import instant
 
-# What the message has in it, the code, and what to change; the first that is found counts.
-_REFUSALS: Final = (
-    (
-        "exceeded quota",
-        "namespace-quota",
-        "wait until other pods of the namespace end, ask for less in {size}, or have the "
-        "ResourceQuota raised",
-    ),
-    ("violates PodSecurity", "pod-security", "have the namespace's Pod Security level corrected"),
-    (
-        "failed calling webhook",
-        "webhook-down",
-        "the platform team has to see to it that this webhook answers",
-    ),
-    (
-        "ValidatingAdmissionPolicy",
-        "refused-by-policy",
-        "write in the files what the policy asks for, in a new campaign, or have campaigns "
-        "excepted from it",
-    ),
-    (
-        "denied the request",
-        "refused-by-policy",
-        "write in the files what the webhook asks for, in a new campaign, or have campaigns "
-        "excepted from it",
-    ),
-    ("LimitRange", "limit-range", "ask for what the namespace's LimitRange allows in {size}"),
-)
+_REMEDIES: Final = {
+    "namespace-quota": "wait until other pods of the namespace end, ask for less in {size}, or "
+    "have the ResourceQuota raised",
+    "pod-security": "have the namespace's Pod Security level corrected",
+    "webhook-down": "the platform team has to see to it that this webhook answers",
+    "refused-by-policy": "write in the files what the policy or webhook asks for, in a new "
+    "campaign, or have campaigns excepted from it",
+    "limit-range": "ask for what the namespace's LimitRange allows in {size}",
+}
+
+
+# A Job that is refused tries again each minute, and it may take five to be told of it.
+FRESH_SECONDS: Final = 900.0
 
 
 def not_created(part: Part) -> Iterator[Cause]:
@@ -46,15 +34,17 @@ def not_created(part: Part) -> Iterator[Cause]:
     refusals = [
         event
         for event in part.facts.snapshot.events.get(part.name, ())
-        if event.get("reason") == "FailedCreate" and _is_of(event, part.job)
+        if event.get("reason") == "FailedCreate"
+        and _is_of(event, part.job)
+        and _is_fresh(event, part.facts.snapshot.now)
     ]
     if not refusals:
         return
     message = said(refusals[-1].get("message"))
-    found = (each for each in _REFUSALS if each[0] in message)
-    _, code, remedy = next(found, ("", "pod-refused", "the platform team has to see why"))
+    code = code_of(message)
+    remedy = _REMEDIES.get(code, "the platform team has to see why")
     yield Cause(
-        code,
+        code or "pod-refused",
         f"the API server lets it have {part.status.active} of {wanted_pods(part.job)} pods: "
         f"{_reason(message)}",
         remedy.format(size=part.facts.size),
@@ -78,6 +68,18 @@ def lacks_pods(job: Object) -> bool:
 def _is_of(event: Object, job: Object) -> bool:
     about = event.get("involvedObject") or {}
     return bool(about.get("uid", job["metadata"]["uid"]) == job["metadata"]["uid"])
+
+
+def event_time(event: Object) -> str:
+    """When it was said last (RFC 3339)."""
+    series = event.get("series") or {}
+    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return next((str(time) for time in times if time), "")
+
+
+def _is_fresh(event: Object, now: datetime) -> bool:
+    said_at = instant(event_time(event))
+    return said_at is None or (now - said_at).total_seconds() < FRESH_SECONDS
 
 
 def _reason(message: str) -> str:

@@ -10,6 +10,7 @@ from converter.cluster.resources import EVENTS
 from converter.errors import ApiError, ClusterUnavailable
 from converter.explain.facts import Facts, Part
 from converter.explain.failed_pods import failures
+from converter.explain.reading import why_unread
 from converter.explain.text import said
 
 # The newest; a Job of thousands of pods has one for each.
@@ -87,7 +88,7 @@ def read_detail(client: Client, facts: Facts) -> Detail:
             selected = f"involvedObject.name={name(each)}"
             found.extend(client.list(EVENTS, facts.settings.namespace, fields=selected))
         except (ApiError, ClusterUnavailable) as error:
-            unread.append(f"events: {error}")
+            unread.append(f"events: {why_unread(error)}")
             break
     return Detail(
         volumes=tuple(_volumes(facts)),

@@ -10,6 +10,7 @@ from converter.names import CAMPAIGN_LABEL, INPUTS_ANNOTATION
 from converter.observe.snapshot import Snapshot
 from converter.observe.status import Status, of_job
 from converter.reconcile.live import in_role, workloads_of
+from converter.reconcile.queue_chain import QueueChain
 from converter.reconcile.record import Record
 from converter.render.inputs import inputs_digest
 from converter.render.recipe import recipe_of
@@ -85,6 +86,12 @@ class Part:
     def name(self) -> str:
         """The Job's name."""
         return name(self.job)
+
+    @property
+    def chain(self) -> QueueChain | None:
+        """What was read of the queue that it is in; git may name another one by now."""
+        chain = self.facts.snapshot.chain
+        return chain if chain and chain.queue == self.status.queue else None
 
 
 def facts_of(repo: Repo, snapshot: Snapshot, found: Iterable[Status]) -> dict[str, Facts]:

@@ -13,8 +13,6 @@ from converter.names import warmup_job
 from converter.observe.phase import Phase
 
 GATE: Final = "warmup-wait"
-# How Snapshot.unread begins where the warm-up Jobs could not be read.
-UNREAD: Final = "warm-ups"
 
 
 def behind_warmup(part: Part) -> Iterator[Cause]:
@@ -31,7 +29,7 @@ def behind_warmup(part: Part) -> Iterator[Cause]:
     job = snapshot.live.jobs.get(name)
     wait = "waits" if len(waiting) == 1 else "wait"
     if job is None:
-        if any(each.startswith(UNREAD) for each in snapshot.unread):
+        if snapshot.warmups_unread:
             yield Cause("warmup-running", f"{pods} {wait} for the warm-up Job {name}")
             return
         yield Cause(

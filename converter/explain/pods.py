@@ -11,7 +11,8 @@ from converter.explain.text import counted, said
 from converter.reconcile.landing import spelt_labels
 
 _IMAGE: Final = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
-_EVENTS: Final = ("FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox")
+# The reasons with which a node says that it cannot start a pod.
+NODE_EVENTS: Final = ("FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox")
 _CONFIG: Final = ("CreateContainerConfigError", "CreateContainerError", "RunContainerError")
 # What else the scheduler tells, about preemption of pods, is nothing that a campaign can change.
 _PREEMPTION: Final = re.compile(r"\s*(?:no new claims|preemption:).*\Z", re.DOTALL)
@@ -162,7 +163,7 @@ def _image(pod: Object, container: str) -> str:
 
 def _without_mount(pod: Object, events: Sequence[Object]) -> _Hindrance | None:
     """A volume that the kubelet cannot mount: only an event says so."""
-    failed = [event for event in events if event.get("reason") in _EVENTS]
+    failed = [event for event in events if event.get("reason") in NODE_EVENTS]
     if not failed:
         return None
     message = _without_names(said(failed[-1].get("message")))

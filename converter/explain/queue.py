@@ -1,27 +1,35 @@
 """Campaigns that wait because the queue itself does not work, or does not know them."""
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterator
 
-from converter.cluster.objects import Object, name
+from converter.cluster.objects import Object, true_condition
 from converter.explain.cause import Cause
 from converter.explain.facts import Part
-from converter.explain.text import minutes, said
+from converter.explain.text import said
+from converter.names import KUEUE_QUEUE_LABEL
 from converter.observe.phase import Phase
-from converter.reconcile.admission import NAMESPACE_NAME
-from converter.reconcile.queue_chain import Missing, QueueChain, Unknown, cluster_queue_name
+from converter.reconcile.admission import class_objection
+from converter.reconcile.live import workloads_of
+from converter.reconcile.objection import INACTIVE, STOPPED, queue_objection
+from converter.reconcile.queue_chain import Unknown
+from converter.times import instant, minutes
 
 # A Workload comes within a second of its Job.
 WORKLOAD_SECONDS = 15.0
+# What is queued already goes on by itself when the queue does.
+_REMEDIES = {
+    STOPPED: "wait until the platform team starts it again (stopPolicy: None)",
+    INACTIVE: "the platform team has to repair the queue",
+}
 
 
 def queue_trouble(part: Part) -> Iterator[Cause]:
     """A LocalQueue or ClusterQueue that is missing, stopped or inactive."""
-    chain = part.facts.snapshot.chain
+    chain = part.chain
     if part.status.phase is not Phase.WAITING or chain is None:
         return
-    if cause := _of_chain(chain, part.facts.settings.namespace):
-        yield cause
+    if found := queue_objection(chain, part.facts.settings.namespace):
+        yield Cause(found.code, said(found.what), _REMEDIES.get(found.code, found.remedy))
 
 
 def unqueued(part: Part) -> Iterator[Cause]:
@@ -29,20 +37,15 @@ def unqueued(part: Part) -> Iterator[Cause]:
     if part.status.phase is not Phase.WAITING or part.workloads:
         return
     chain, wanted = part.facts.snapshot.chain, part.status.priority
-    read = chain.classes.get(wanted) if chain and wanted else None
-    if isinstance(read, Missing):
-        yield Cause(
-            "priority-class-missing",
-            f"there is no WorkloadPriorityClass {wanted} on the cluster, so Kueue makes no "
-            "Workload for its Job",
-            f"have WorkloadPriorityClass {wanted} created, or write another priority in "
-            f"{part.facts.file}",
-        )
+    if chain and (found := class_objection(wanted, chain)):
+        yield Cause(found.code, found.what, f"{found.remedy} in {part.facts.file}")
         return
-    since = part.status.created
+    read = chain.classes.get(wanted) if chain and wanted else None
+    since = _unqueued_since(part)
     waited = _seconds_since(part, since)
     if waited < WORKLOAD_SECONDS:
-        yield Cause("new", f"its Job was created {minutes(waited)} ago and is about to be queued")
+        was = "created" if since == part.status.created else "put back into the queue"
+        yield Cause("new", f"its Job was {was} {minutes(waited)} ago and is about to be queued")
         return
     if isinstance(read, Unknown):
         yield Cause(
@@ -61,71 +64,30 @@ def unqueued(part: Part) -> Iterator[Cause]:
     )
 
 
-def _of_chain(chain: QueueChain, namespace: str) -> Cause | None:
-    local_queue, cluster_queue = chain.local_queue, chain.cluster_queue
-    if isinstance(local_queue, Missing):
-        return Cause(
-            "queue-missing",
-            f"there is no LocalQueue {chain.queue} in namespace {namespace}",
-            "have it created, or correct queue in converter.yaml",
-        )
-    if not isinstance(local_queue, Mapping):
-        return None
-    if cause := _stopped(local_queue):
-        return cause
-    if isinstance(cluster_queue, Missing):
-        return Cause(
-            "queue-missing",
-            f"LocalQueue {chain.queue} leads to ClusterQueue {cluster_queue_name(local_queue)}, "
-            "which does not exist",
-            "have it created, or correct queue in converter.yaml",
-        )
-    if isinstance(cluster_queue, Mapping):
-        return (
-            _stopped(cluster_queue) or _closed(cluster_queue, namespace) or _inactive(cluster_queue)
-        )
-    return _inactive(local_queue)
+def _unqueued_since(part: Part) -> str:
+    """Since when Kueue has had to make a Workload: for a new Job, for one that was stopped or came
+    into the queue later, or in the place of another Workload.
+    """
+    suspended = true_condition(part.job, "Suspended") or {}
+    mine = workloads_of(part.job, part.facts.snapshot.live.workloads)
+    times = [
+        part.status.created,
+        str(suspended.get("lastTransitionTime") or ""),
+        *(str(each["metadata"].get("deletionTimestamp") or "") for each in mine),
+        *_queue_named_at(part.job),
+    ]
+    known = [(at, time) for time in times if (at := instant(time))]
+    return max(known)[1] if known else ""
 
 
-def _stopped(queue: Object) -> Cause | None:
-    policy = queue["spec"].get("stopPolicy") or "None"
-    if policy == "None":
-        return None
-    return Cause(
-        "queue-stopped",
-        f"{queue['kind']} {name(queue)} is stopped and admits nothing (stopPolicy {policy})",
-        "wait until the platform team starts it again (stopPolicy: None)",
-    )
-
-
-def _closed(cluster_queue: Object, namespace: str) -> Cause | None:
-    """A selector that is absent takes no namespace, one without labels takes every one."""
-    selector = cluster_queue["spec"].get("namespaceSelector")
-    labels = {} if selector is None else selector.get("matchLabels") or {}
-    if selector is not None and labels.get(NAMESPACE_NAME, namespace) == namespace:
-        return None
-    return Cause(
-        "queue-closed",
-        f"ClusterQueue {name(cluster_queue)} takes nothing from namespace {namespace}",
-        "have the namespace added to its namespaceSelector",
-    )
-
-
-def _inactive(queue: Object) -> Cause | None:
-    generation = queue["metadata"].get("generation", 0)
-    for condition in (queue.get("status") or {}).get("conditions") or ():
-        seen = condition.get("observedGeneration", generation) >= generation
-        if condition.get("type") == "Active" and condition.get("status") == "False" and seen:
-            return Cause(
-                "queue-inactive",
-                f"{queue['kind']} {name(queue)} is not active ({condition.get('reason')}): "
-                f"{said(condition.get('message'))}",
-                "the platform team has to repair the queue",
-            )
-    return None
+def _queue_named_at(job: Object) -> Iterator[str]:
+    """When somebody who names its queue changed it last."""
+    for entry in job["metadata"].get("managedFields") or ():
+        fields = ((entry.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:labels") or {}
+        if f"f:{KUEUE_QUEUE_LABEL}" in fields:
+            yield str(entry.get("time") or "")
 
 
 def _seconds_since(part: Part, time: str) -> float:
-    if not time:
-        return 0
-    return (part.facts.snapshot.now - datetime.fromisoformat(time)).total_seconds()
+    found = instant(time)
+    return (part.facts.snapshot.now - found).total_seconds() if found else 0

@@ -9,13 +9,14 @@ from converter.cluster.client import Client
 from converter.cluster.objects import Object, controller_uid, label, name, true_condition, uid
 from converter.cluster.resources import EVENTS, JOBS, PODS
 from converter.errors import ApiError, ClusterUnavailable, Forbidden
-from converter.explain.created import lacks_pods
-from converter.explain.gate import UNREAD
+from converter.explain.created import event_time, lacks_pods
+from converter.explain.pods import NODE_EVENTS
 from converter.explain.refusals import read_refusals
 from converter.manifest import Role
 from converter.model import Repo
 from converter.names import CAMPAIGN_LABEL, ROLE_LABEL
 from converter.observe.phase import Phase
+from converter.observe.refusal import Refusal
 from converter.observe.snapshot import Snapshot
 from converter.observe.status import Status
 from converter.reconcile.live import in_role
@@ -36,8 +37,12 @@ class _Unread:
     notes: list[str] = field(default_factory=list)
 
     def note(self, what: str, error: Exception) -> None:
-        why = "not permitted to read them" if isinstance(error, Forbidden) else str(error)
-        self.notes.append(f"{what}: {why}")
+        self.notes.append(f"{what}: {why_unread(error)}")
+
+
+def why_unread(error: Exception) -> str:
+    """What keeps objects of a kind from being listed, in few words where it is a right."""
+    return "not permitted to read them" if isinstance(error, Forbidden) else str(error)
 
 
 def read_for_explain(
@@ -47,13 +52,15 @@ def read_for_explain(
     statuses: Iterable[Status],
     *,
     campaigns: Collection[str] | None,
+    refusals: bool = True,
 ) -> Snapshot:
     """The snapshot with what explains these campaigns, or all of them where `campaigns` is None.
 
     `repo` has its name. The queue is read where one waits, pods (those that are Pending or failed)
     where a Job counts such, events where a Job has fewer pods than it asks for or a pod does not
-    start, and why apply does not create a campaign where one is missing or not as in git. Raises
-    nothing for what may not be read: it is in `unread`.
+    start, and why apply does not create a campaign where one is missing or not as in git, which
+    takes dry runs and is left out without `refusals`. Raises nothing for what may not be read: it
+    is in `unread`.
     """
     asked = [each for each in statuses if campaigns is None or each.name in campaigns]
     jobs = _jobs_of({status.name for status in asked}, snapshot, repo)
@@ -62,20 +69,21 @@ def read_for_explain(
         chain = pool.submit(_read_chain, client, repo, asked)
         warmups = pool.submit(_read_warmups, client, repo, asked, unread)
         pods = pool.submit(_read_pods, client, repo, jobs, asked, unread)
-        warnings = "reason=FailedMount" if campaigns is None else "type=Warning"
-        events = pool.submit(_read_events, client, repo, jobs, asked, warnings, unread)
-        refusals = pool.submit(_read_refusals, client, repo, jobs, asked, unread)
-    by_job = _by_controller(pods.result(), (*jobs, *warmups.result()))
+        events = pool.submit(_read_events, client, repo, jobs, asked, unread)
+        tried = pool.submit(_read_refusals, client, repo, jobs, asked if refusals else (), unread)
+    found = warmups.result() or ()
+    by_job = _by_controller(pods.result(), (*jobs, *found))
     live = snapshot.live
-    everything = {**live.jobs, **{name(job): job for job in warmups.result()}}
+    everything = {**live.jobs, **{name(job): job for job in found}}
     return replace(
         snapshot,
         live=replace(live, jobs=everything),
         chain=chain.result() or snapshot.chain,
         pods=by_job,
         events=events.result(),
-        refusals=refusals.result(),
+        refusals=tried.result(),
         unread=tuple(sorted(unread.notes)),
+        warmups_unread=warmups.result() is None,
     )
 
 
@@ -100,15 +108,16 @@ def _may_wait(status: Status) -> bool:
 
 def _read_warmups(
     client: Client, repo: Repo, asked: Sequence[Status], unread: _Unread
-) -> tuple[Object, ...]:
+) -> tuple[Object, ...] | None:
+    """None where they could not be read."""
     if not any(_is_behind_gate(status, repo) for status in asked):
         return ()
     selector = f"{ROLE_LABEL}={Role.WARMUP.value}"
     try:
         return client.list(JOBS, repo.settings.namespace, selector=selector)
     except (ApiError, ClusterUnavailable) as error:
-        unread.note(UNREAD, error)
-        return ()
+        unread.note("warm-ups", error)
+        return None
 
 
 def _is_behind_gate(status: Status, repo: Repo) -> bool:
@@ -166,21 +175,22 @@ def _read_events(
     repo: Repo,
     jobs: Sequence[Object],
     asked: Sequence[Status],
-    warnings: str,
     unread: _Unread,
 ) -> Mapping[str, tuple[Object, ...]]:
     """By the name of what they are about, the last one last.
 
-    `warnings` says which events of pods: all Warnings are many where many campaigns are asked for.
+    All Warnings of pods are many where many campaigns are asked for.
     """
     running = {status.name for status in asked if status.phase is Phase.RUNNING}
     refused = [job for job in jobs if label(job, CAMPAIGN_LABEL) in running and lacks_pods(job)]
     starting = [
         status for status in asked if status.name in running and status.ready < status.active
     ]
+    # A field selector has no "or".
+    warnings = [f"reason={each}" for each in NODE_EVENTS] if len(asked) > 1 else ["type=Warning"]
     kinds = [
         *(["involvedObject.kind=Job,reason=FailedCreate"] if refused else []),
-        *([f"involvedObject.kind=Pod,{warnings}"] if starting else []),
+        *(f"involvedObject.kind=Pod,{each}" for each in (warnings if starting else ())),
     ]
     found: list[Object] = []
     for fields in kinds:
@@ -190,19 +200,15 @@ def _read_events(
             unread.note("events", error)
             break
     by_name: dict[str, tuple[Object, ...]] = {}
-    for event in sorted(found, key=_time):
+    for event in sorted(found, key=event_time):
         about = str((event.get("involvedObject") or {}).get("name") or "")
         by_name[about] = (*by_name.get(about, ()), event)
     return by_name
 
 
-def _time(event: Object) -> str:
-    return str(event.get("lastTimestamp") or event.get("eventTime") or "")
-
-
 def _read_refusals(
     client: Client, repo: Repo, jobs: Sequence[Object], asked: Sequence[Status], unread: _Unread
-) -> Mapping[str, str]:
+) -> Mapping[str, Refusal | None]:
     """Of campaigns that are not on the cluster, or not as git has them."""
     known = [status for status in asked if status.name in repo.campaigns]
     missing = {status.name for status in known if _lacks_jobs(status, jobs)}

@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from converter.cluster.client import Client
-from converter.explain.absent import HOLDS_BACK, REFUSES
+from converter.cluster.status import may_not_send
 from converter.model import Repo
+from converter.observe.refusal import By, Refusal
 from converter.queues import queue_for
 from converter.reconcile.execute import Sender, Sent
 from converter.reconcile.live import read_live
@@ -19,8 +20,6 @@ from converter.render import render
 
 # A dry run costs the API server and its webhooks as much as the write.
 MOST_TRIED: Final = 20
-# How the API server's own authorizer puts it; an admission policy that refuses has other words.
-_NOT_PERMITTED: Final = (" cannot patch resource ", " cannot create resource ")
 
 
 def read_refusals(
@@ -29,8 +28,8 @@ def read_refusals(
     campaigns: Collection[str],
     missing: Collection[str],
     concurrency: int,
-) -> Mapping[str, str]:
-    """What keeps each of these campaigns from being as in git; empty for one that nothing does.
+) -> Mapping[str, Refusal | None]:
+    """What keeps each of these campaigns from being as in git; None for one that nothing does.
 
     Those of them that are `missing` are tried out by dry run. One that could not be, as by an
     identity that may only look, has no entry. Nothing is written. Raises `ApiError` and
@@ -51,7 +50,7 @@ def read_refusals(
         concurrency=concurrency,
     )
     found = {
-        held.name: f"{HOLDS_BACK}: {held.reason}"
+        held.name: Refusal(By.APPLY, held.reason)
         for held in intent.plan.held_back
         if held.kind == "campaign"
     }
@@ -64,21 +63,20 @@ def read_refusals(
     return {**_tried(sender, new[:MOST_TRIED], concurrency), **found}
 
 
-def _tried(sender: Sender, units: Sequence[Unit], concurrency: int) -> dict[str, str]:
+def _tried(sender: Sender, units: Sequence[Unit], concurrency: int) -> dict[str, Refusal | None]:
     """One refused part is a refusal of its campaign."""
-    found: dict[str, str] = {}
+    found: dict[str, Refusal | None] = {}
     unknown: set[str] = set()
 
     def note(sent: Sent) -> None:
         campaign = sent.unit.campaign
         for event in sent.events:
-            if any(words in event.detail for words in _NOT_PERMITTED):
+            if may_not_send(event.detail):
                 unknown.add(campaign)
-            elif event.fate is Fate.HELD_BACK:
-                found[campaign] = f"{HOLDS_BACK}: {event.detail}"
             else:
-                found[campaign] = f"{REFUSES}: {event.detail}"
-        found.setdefault(campaign, "")
+                by = By.APPLY if event.fate is Fate.HELD_BACK else By.API_SERVER
+                found[campaign] = Refusal(by, event.detail)
+        found.setdefault(campaign, None)
 
     side_by_side(sender.try_out, units, concurrency, note)
     return {each: refusal for each, refusal in found.items() if each not in unknown}

@@ -21,8 +21,15 @@ class Use:
 
     @property
     def free(self) -> Room:
-        """What is left of it; of what is borrowed nobody knows how much there is."""
+        """What is left of it; without a limit nobody knows how much there is to borrow."""
         return Room(self.room.of, {each: self._left(each) for each in self.room.quota})
+
+    @property
+    def own(self) -> Room:
+        """What is left without borrowing."""
+        return Room(
+            self.room.of, {each: Limit(self._left(each).nominal) for each in self.room.quota}
+        )
 
     def lines(self, requests: Requests, pods: int) -> Iterator[str]:
         """A line for each resource that the pods need."""
@@ -31,19 +38,29 @@ class Use:
             limit = self.room.quota.get(resource, _NONE)
             each = f"{pods} x {request}" if pods > 1 else request
             total = f" = {spelt_units(resource, pods * asked)}" if pods > 1 else ""
-            left = self._left(resource).nominal
-            short = pods * asked > units(resource, parse_quantity(left))
+            left = self._left(resource)
+            short = left.borrowing is not None and pods * asked > sum(
+                units(resource, parse_quantity(part)) for part in (left.nominal, left.borrowing)
+            )
             yield (
                 f"{self.room.of}: {resource}: needs {each}{total}; quota {limit}, in use "
                 f"{spelt_units(resource, self.used.get(resource, 0))}, free {left}"
-                + (" (too little)" if short and limit.borrowing == "0" else "")
+                + (" (too little)" if short else "")
             )
 
     def _left(self, resource: str) -> Limit:
         limit = self.room.quota.get(resource, _NONE)
         nominal = units(resource, parse_quantity(limit.nominal))
-        left = max(0, nominal - self.used.get(resource, 0))
-        return Limit(spelt_units(resource, left) if left else "0", limit.borrowing)
+        left = nominal - self.used.get(resource, 0)
+        borrowing = limit.borrowing
+        if borrowing is not None:
+            borrowing = _spelt(resource, units(resource, parse_quantity(borrowing)) + min(0, left))
+        return Limit(_spelt(resource, left), borrowing)
+
+
+def _spelt(resource: str, number: int) -> str:
+    """A quantity, which is not below nothing."""
+    return spelt_units(resource, number) if number > 0 else "0"
 
 
 def uses(group: Group, cluster_queue: Object) -> tuple[Use, ...]:
@@ -68,6 +85,12 @@ def most_free(group: Group, cluster_queue: Object) -> Fit | None:
             return None
         found.append(Fit(pods, group.requests, use.free))
     return max(found, key=lambda fit: fit.pods, default=None)
+
+
+def has_to_borrow(group: Group, pods: int, cluster_queue: Object) -> bool:
+    """Whether none of the rooms has so many pods' worth of its own free."""
+    fitting = (largest_window(group.requests, use.own) for use in uses(group, cluster_queue))
+    return not any(fit is None or fit >= pods for fit in fitting)
 
 
 def table(groups: Iterable[Group], pods: PodSet, cluster_queue: Object) -> tuple[str, ...]:

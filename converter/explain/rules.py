@@ -1,10 +1,11 @@
 """Every cause of what a campaign does, in order: the first is what is to be changed first. Pure."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from converter.explain.absent import absent, drifted
+from converter.explain.absent import absent, decides, drifted
 from converter.explain.cause import Cause
 from converter.explain.created import not_created
 from converter.explain.facts import Facts, Part
@@ -45,7 +46,7 @@ def pending_pods(part: Part) -> Iterator[Cause]:
         yield from not_started(part.pods, whose)
 
 
-_RULES: Final[tuple[_Rule, ...]] = (
+_STOPPED_OR_QUEUED: Final[tuple[_Rule, ...]] = (
     held,
     paused_in_git,
     deactivated,
@@ -56,6 +57,8 @@ _RULES: Final[tuple[_Rule, ...]] = (
     without_room,
     behind,
     being_admitted,
+)
+_ADMITTED: Final[tuple[_Rule, ...]] = (
     not_created,
     pending_pods,
     behind_warmup,
@@ -66,12 +69,15 @@ _RULES: Final[tuple[_Rule, ...]] = (
 
 def _in_order(facts: Facts) -> Iterator[Cause]:
     """One after the other, so that who wants the first does not pay for all."""
+    first = decides(facts.status.drift)
     rules = (
         absent(facts),
         _of_parts((unenforced,), facts),
-        drifted(facts),
+        drifted(facts) if first else (),
         ended(facts),
-        _of_parts(_RULES, facts),
+        _of_parts(_STOPPED_OR_QUEUED, facts),
+        () if first else drifted(facts),
+        _of_parts(_ADMITTED, facts),
     )
     none = True
     for cause in chain.from_iterable(rules):
@@ -98,7 +104,7 @@ def _is_whole(names: Sequence[str], facts: Facts) -> bool:
 
 
 def _of_some(cause: Cause, names: Sequence[str]) -> Cause:
-    return Cause(cause.code, f"{listed(names)}: {cause.sentence}", cause.remedy, cause.details)
+    return replace(cause, what=f"{listed(names)}: {cause.what}")
 
 
 def _unknown(facts: Facts) -> str:

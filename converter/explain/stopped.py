@@ -1,7 +1,6 @@
 """Campaigns that somebody stopped: git, a hold, a person on the cluster, or Kueue."""
 
 from collections.abc import Iterator
-from datetime import datetime
 
 from converter.cluster.objects import Object, annotation, is_active, is_suspended, true_condition
 from converter.explain.cause import Cause
@@ -13,11 +12,16 @@ from converter.names import (
     HOLD_REASON_ANNOTATION,
     SUSPEND_ANNOTATION,
 )
+from converter.observe.job_phase import may_start
 from converter.observe.phase import Phase
+from converter.observe.wanted import NOT_RESUMED
 from converter.reconcile.pause import hold_of, kueue_deactivation
+from converter.times import instant
 
 # Kueue suspends a Job in the second in which it evicts its Workload.
 ANSWER_SECONDS = 5.0
+# A pod has 120 s to end, and its node and Kueue some more to say that it has.
+ENDING_SECONDS = 180.0
 _PATIENCE = "wait; a pod has 120 s to end"
 _STOPPED = (Phase.PAUSED, Phase.HELD, Phase.PAUSING)
 
@@ -37,32 +41,94 @@ _AGAINST = {
 
 
 def unenforced(part: Part) -> Iterator[Cause]:
-    """A pause or hold that is wanted and not carried out: pods go on running."""
+    """A pause or hold that is wanted and not carried out: pods go on running, or may start."""
+    if cause := _not_applied(part):
+        yield cause
+    elif part.status.phase is Phase.PAUSING:
+        yield _ending(part) if is_suspended(part.job) else _going_on(part)
+
+
+def _not_applied(part: Part) -> Cause | None:
+    """Kueue is not told to stop it, or not of each of its Workloads."""
+    pods = f"{counted(part.status.active, 'pod')} there"
+    starts = "Kueue may start it at any moment" if is_suspended(part.job) else pods
+    active = may_start(part.job, part.workloads)
+    held_by = next(filter(None, map(hold_of, part.workloads)), "")
+    if held_by and active:
+        return Cause(
+            "hold-not-enforced",
+            f"hold {held_by} does not stop it: a Workload of it is active, and {starts}",
+            f"ask who placed hold {held_by} to place it again, or to release it",
+        )
     if part.status.phase is not Phase.PAUSING:
-        return
-    inactive = [each for each in part.workloads if not is_active(each)]
-    pods = counted(part.status.active, "pod")
-    ending = Cause("pausing", f"it is being stopped: {pods} still ending", _PATIENCE)
-    if is_suspended(part.job):
-        yield ending
-        return
-    if not inactive:
-        yield Cause(
+        return None
+    paused = annotation(part.job, SUSPEND_ANNOTATION) == "true"
+    if paused and not part.workloads:
+        return Cause(
             "pause-not-applied",
-            f"git pauses it, and nothing on the cluster does: {pods} there",
+            f"git pauses it, and there is no Workload that could be paused: {pods}",
+            "run `campaigns apply` again, which pauses it as soon as Kueue has made its Workload",
+        )
+    if active and (paused or not all(map(is_active, part.workloads))):
+        who = "git pauses it" if paused else "one of its Workloads is inactive"
+        what = "nothing on the cluster does" if paused else "another one is active"
+        return Cause(
+            "pause-not-applied",
+            f"{who}, and {what}: {starts}",
             "run `campaigns apply` again; where that does not help, somebody else sets spec.active",
         )
-        return
-    evicted = true_condition(inactive[0], "Evicted")
-    if evicted is None or _waits_long(part, evicted):
-        yield Cause(
-            "pause-not-enforced",
-            f"its pause does not hold: its Workload is inactive, and Kueue has not stopped it "
-            f"({pods} on the cluster)",
-            "the platform team has to look after Kueue: its controller or its webhooks do not work",
+    return None
+
+
+def _going_on(part: Part) -> Cause:
+    """Its Job is not suspended."""
+    pods = counted(part.status.active, "pod")
+    found = (true_condition(each, "Evicted") for each in part.workloads)
+    evicted = next(filter(None, found), None)
+    if evicted and not _is_past(part, str(evicted.get("lastTransitionTime")), ANSWER_SECONDS):
+        return Cause("pausing", f"it is being stopped: {pods} still ending", _PATIENCE)
+    inactive = not all(map(is_active, part.workloads))
+    return Cause(
+        "pause-not-enforced",
+        f"its pause does not hold: its Workload is {'inactive' if inactive else 'evicted'}, and "
+        f"Kueue has not stopped it ({pods} on the cluster)",
+        "the platform team has to look after Kueue: its controller or its webhooks do not work",
+    )
+
+
+def _ending(part: Part) -> Cause:
+    """Its Job is suspended, and has pods or a quota left."""
+    since = _stopped_at(part)
+    late = _is_past(part, since, ENDING_SECONDS)
+    pods = counted(part.status.active, "pod")
+    if not part.status.active:
+        free = "its quota is not free yet"
+        return Cause(
+            "pause-not-enforced" if late else "pausing",
+            f"it was stopped at {since}, and {free}" if late else f"it is being stopped: {free}",
+            "the platform team has to look after Kueue: its controller does not work"
+            if late
+            else "wait; Kueue frees it in a moment",
         )
-        return
-    yield ending
+    if late:
+        return Cause(
+            "pause-not-enforced",
+            f"it was stopped at {since}, and it still has {pods}",
+            "the platform team has to look after the nodes of these pods: one that is lost, or "
+            "hangs, does not say that a pod has ended",
+        )
+    return Cause("pausing", f"it is being stopped: {pods} still ending", _PATIENCE)
+
+
+def _stopped_at(part: Part) -> str:
+    """When Kueue evicted it; of one that never ran, when it was told to stop."""
+    for workload in part.workloads:
+        if evicted := true_condition(workload, "Evicted"):
+            return str(evicted.get("lastTransitionTime") or "")
+    if part.status.active and (suspended := true_condition(part.job, "Suspended")):
+        return str(suspended.get("lastTransitionTime") or "")
+    found = (_set_active(workload) for workload in part.workloads if not is_active(workload))
+    return max((str(entry.get("time") or "") for entry in found if entry), default="")
 
 
 def held(part: Part) -> Iterator[Cause]:
@@ -90,6 +156,8 @@ def held(part: Part) -> Iterator[Cause]:
 def paused_in_git(part: Part) -> Iterator[Cause]:
     """What git says is what an apply noted on the Job."""
     if part.status.phase not in _STOPPED or annotation(part.job, SUSPEND_ANNOTATION) != "true":
+        return
+    if part.facts.status.drift == NOT_RESUMED:
         return
     file = part.facts.file
     yield Cause(
@@ -148,23 +216,26 @@ def paused_by_hand(part: Part) -> Iterator[Cause]:
 
 
 def _by(workload: Object) -> str:
-    """The field manager that wrote ``spec.active`` last."""
+    entry = _set_active(workload)
+    return f" with {said(entry.get('manager'))}" if entry else ""
+
+
+def _set_active(workload: Object) -> Object | None:
+    """The entry of the field manager that wrote ``spec.active`` last."""
     for entry in reversed(workload["metadata"].get("managedFields") or ()):
         if "f:active" in ((entry.get("fieldsV1") or {}).get("f:spec") or {}):
-            return f" with {said(entry.get('manager'))}"
-    return ""
+            return dict(entry)
+    return None
 
 
 def _since(part: Part) -> str:
     return f", since {part.status.since}" if part.status.since else ""
 
 
-def _waits_long(part: Part, condition: Object) -> bool:
-    since = str(condition.get("lastTransitionTime") or "")
-    if not since:
-        return False
-    passed = part.facts.snapshot.now - datetime.fromisoformat(since)
-    return passed.total_seconds() > ANSWER_SECONDS
+def _is_past(part: Part, since: str, seconds: float) -> bool:
+    """Whether so many seconds have passed since a time; False where it is not known."""
+    time = instant(since)
+    return time is not None and (part.facts.snapshot.now - time).total_seconds() > seconds
 
 
 def _message(workload: Object, kind: str) -> str:

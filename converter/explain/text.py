@@ -38,12 +38,3 @@ def listed(words: Iterable[str]) -> str:
     if len(known) < 2:
         return "".join(known)
     return f"{', '.join(known[:-1])} and {known[-1]}"
-
-
-def minutes(seconds: float) -> str:
-    """A time as people say it, in one unit."""
-    whole = max(0, int(seconds))
-    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if whole >= 2 * size:
-            return counted(whole // size, unit)
-    return counted(whole, "second")

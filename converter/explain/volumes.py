@@ -8,11 +8,12 @@ from converter.cluster.objects import index_ranges
 from converter.explain.cause import Cause
 from converter.explain.facts import Facts, Part
 from converter.explain.failed_pods import Failure, failures
-from converter.explain.text import counted, minutes
+from converter.explain.text import counted
 from converter.names import warmup_job
-from converter.observe.eta import eta_of
+from converter.observe.document import eta_at
 from converter.observe.phase import Phase
 from converter.observe.status import Status
+from converter.times import minutes
 
 _SHOWN: Final = 20
 
@@ -46,7 +47,7 @@ def ended(facts: Facts) -> Iterator[Cause]:
     if status.phase is Phase.FINISHED:
         yield Cause(
             "finished",
-            f"it has finished{when}: {status.done} of {counted(status.total, 'volume')} done{gone}",
+            f"it has finished{when}{gone}: {status.done} of {counted(status.total, 'volume')} done",
         )
         return
     lines, kinds = _of_jobs(facts)
@@ -55,12 +56,12 @@ def ended(facts: Facts) -> Iterator[Cause]:
     lines.extend(volume for record in reaped for volume in record.failed_volumes)
     yield Cause(
         "failed" if status.phase is Phase.FAILED else "partly-failed",
-        f"it has ended{when}: {status.failed} of {counted(status.total, 'volume')} failed"
-        f"{_mostly(lines)}{gone}",
+        f"it has ended{when}{gone}: {status.failed} of {counted(status.total, 'volume')} failed",
         _remedy(
             kinds, facts, f"`campaigns retry {status.name}` writes a campaign file of what failed"
         ),
         _first(lines),
+        next(iter(lines), ""),
     )
 
 
@@ -85,9 +86,10 @@ def _cause(
     retry = f"when it has ended, `campaigns retry {part.facts.status.name}` writes a campaign file"
     return Cause(
         code,
-        f"{len(indexes)} of {counted(part.status.total, 'volume')} {verb}{_mostly(lines)}",
+        f"{len(indexes)} of {counted(part.status.total, 'volume')} {verb}",
         _remedy(kinds, part.facts, f"{retry} of what failed"),
         _first(lines),
+        next(iter(lines), ""),
     )
 
 
@@ -98,11 +100,6 @@ def _lines(indexes: Iterable[int], found: Mapping[int, Failure], part: Part) -> 
         yield f"{who}: {found[index].line}" if index in found else who
 
 
-def _mostly(lines: list[str]) -> str:
-    """The first of them, in the sentence itself."""
-    return f", first {lines[0]}" if lines else ""
-
-
 def _first(lines: Sequence[str]) -> tuple[str, ...]:
     more = (f"and {len(lines) - _SHOWN} more",) if len(lines) > _SHOWN else ()
     return (*lines[:_SHOWN], *more)
@@ -111,7 +108,7 @@ def _first(lines: Sequence[str]) -> tuple[str, ...]:
 def _gone(facts: Facts) -> str:
     if facts.jobs:
         return ""
-    return "; its Job was removed after its time to live, and the record of its end is kept"
+    return " (its Job was removed after its time to live, and the record of its end is kept)"
 
 
 def _remedy(kinds: Counter[str], facts: Facts, retry: str) -> str:
@@ -136,12 +133,12 @@ def running(part: Part) -> Iterator[Cause]:
     if status.phase is not Phase.RUNNING:
         return
     sentence = _progress(status)
-    finished = status.done + status.failed
-    seconds = status.admission.seconds(part.facts.snapshot.now)
-    if eta := eta_of(finished, status.total - finished, seconds):
+    now = part.facts.snapshot.now
+    if eta := eta_at(status, now):
+        an_hour = (status.done + status.failed) / status.admission.seconds(now) * 3600
         sentence += (
             f"; about {minutes(eta.seconds)} left (between {minutes(eta.low)} and "
-            f"{minutes(eta.high)}, {finished / seconds * 3600:.3g} volumes an hour)"
+            f"{minutes(eta.high)}, {an_hour:.3g} volumes an hour)"
         )
     yield Cause("running", sentence)
 

@@ -7,7 +7,7 @@ from typing import Final
 from converter.cluster.objects import Object, annotation, name, true_condition
 from converter.explain.cause import Cause
 from converter.explain.facts import Part
-from converter.explain.room import most_free, table
+from converter.explain.room import has_to_borrow, most_free, table
 from converter.explain.text import listed, said
 from converter.names import KUEUE_MIN_PARALLELISM_ANNOTATION
 from converter.observe.phase import Phase
@@ -31,7 +31,7 @@ def without_room(part: Part) -> Iterator[Cause]:
     pending = _pending(part)
     if pending is None:
         return
-    chain = part.facts.snapshot.chain
+    chain = part.chain
     cluster_queue = chain.cluster_queue if chain else None
     message = _kueue_says(pending)
     if chain is None or not isinstance(cluster_queue, Mapping):
@@ -50,8 +50,22 @@ def without_room(part: Part) -> Iterator[Cause]:
         )
         return
     groups = tuple(landings(pods, cluster_queue, chain.flavors))
-    details = (*table(groups, pods, cluster_queue), *_refusals(part, groups), *says)
-    yield from _by_room(part, pods, groups, cluster_queue, details)
+    details = (*table(groups, pods, cluster_queue), *_refusals(part, groups))
+    known = list(_by_room(part, pods, groups, cluster_queue, (*details, *says)))
+    yield from known
+    if known:
+        return
+    if message and any(has_to_borrow(group, pods.least, cluster_queue) for group in groups):
+        yield Cause(
+            "queue-full",
+            f"its quota is in use, and its cohort lends it no more: {message}",
+            f"wait until others end; {_SMALLER}",
+            details,
+        )
+    elif message:
+        yield Cause("inadmissible", f"Kueue does not admit it: {message}", "", details)
+    elif part.status.place is None:
+        yield Cause("inadmissible", "Kueue has not tried it", "", details)
 
 
 def being_admitted(part: Part) -> Iterator[Cause]:
@@ -135,8 +149,6 @@ def _by_room(
                 details,
             )
             return
-    if part.status.place is None and (says := details[-1:]):
-        yield Cause("inadmissible", "Kueue has not admitted it yet", "", says)
 
 
 def _wanted_flavor(part: Part) -> str:

@@ -59,8 +59,8 @@ def status_document(status: Status, now: datetime) -> dict[str, Any]:
 
 
 def eta_at(status: Status, now: datetime) -> Eta | None:
-    """How long what runs will still take."""
-    if status.phase is not Phase.RUNNING:
+    """How long what runs will still take; None where it is not known in what time volumes ended."""
+    if status.phase is not Phase.RUNNING or status.admission.is_partial:
         return None
     ended = status.done + status.failed
     return eta_of(ended, status.total - ended, status.admission.seconds(now))

@@ -5,7 +5,7 @@ Kueue says Evicted while Admitted is still true, until the pods are gone
 (https://kueue.sigs.k8s.io/docs/concepts/workload/#conditions): what is being stopped does not run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from converter.cluster.objects import (
@@ -13,12 +13,11 @@ from converter.cluster.objects import (
     annotation,
     is_active,
     is_suspended,
-    label,
     true_condition,
 )
-from converter.names import KUEUE_QUEUE_LABEL, SUSPEND_ANNOTATION
+from converter.names import SUSPEND_ANNOTATION
 from converter.observe.phase import Phase
-from converter.reconcile.pause import hold_of, kueue_deactivation
+from converter.reconcile.pause import hold_of, is_outside_queue, kueue_deactivation
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +32,12 @@ class JobPhase:
 def job_phase(job: Object, workloads: Sequence[Object], pods: int) -> JobPhase:
     """The phase of a Job that has not ended. `pods` are its pods, those that end included."""
     inactive = [workload for workload in workloads if not is_active(workload)]
-    outside = is_suspended(job) and not label(job, KUEUE_QUEUE_LABEL)
-    if inactive or outside:
-        return _stopped(job, inactive, pods)
+    if inactive or is_outside_queue(job):
+        return _stopped(job, workloads, pods)
     if annotation(job, SUSPEND_ANNOTATION) == "true":
         detail = "its Workload is still active: apply again"
+        if not workloads:
+            detail = "Kueue has made no Workload to pause: apply again"
         return JobPhase(Phase.PAUSING, detail, _since(job, workloads))
     if evicted := _evicted(workloads):
         if reasons := ", ".join(filter(None, map(kueue_deactivation, workloads))):
@@ -50,11 +50,14 @@ def job_phase(job: Object, workloads: Sequence[Object], pods: int) -> JobPhase:
             return JobPhase(Phase.WAITING, detail, _time(evicted))
     if is_suspended(job):
         return JobPhase(Phase.WAITING, _why_waiting(workloads), _since(job, workloads))
-    return JobPhase(Phase.RUNNING, "", _admitted_at(job, workloads))
+    holds = (hold_of(workload) for workload in workloads)
+    detail = next((f"hold {hold} does not stop it" for hold in holds if hold), "")
+    return JobPhase(Phase.RUNNING, detail, _admitted_at(job, workloads))
 
 
-def _stopped(job: Object, inactive: Sequence[Object], pods: int) -> JobPhase:
+def _stopped(job: Object, workloads: Sequence[Object], pods: int) -> JobPhase:
     """A Job that somebody wants stopped, by its Workload or by keeping it out of the queue."""
+    inactive = [workload for workload in workloads if not is_active(workload)]
     since = _since(job, inactive)
     if not is_suspended(job):
         detail = f"its Workload is inactive, but Kueue has not stopped it: {_pods(pods)} running"
@@ -65,11 +68,20 @@ def _stopped(job: Object, inactive: Sequence[Object], pods: int) -> JobPhase:
         return JobPhase(Phase.PAUSING, f"{_pods(pods)} ending", since)
     if any(true_condition(workload, "QuotaReserved") for workload in inactive):
         return JobPhase(Phase.PAUSING, "its quota is not free yet", since)
+    if may_start(job, workloads):
+        return JobPhase(Phase.PAUSING, "another Workload of it is active", since)
     for workload in inactive:
         if instance := hold_of(workload):
             return JobPhase(Phase.HELD, f"hold {instance}", since)
     reasons = ", ".join(filter(None, map(kueue_deactivation, inactive)))
     return JobPhase(Phase.PAUSED, f"Kueue deactivated it ({reasons})" if reasons else "", since)
+
+
+def may_start(job: Object, workloads: Iterable[Object]) -> bool:
+    """Whether Kueue may admit one of a Job's Workloads, whatever the others say."""
+    return not is_outside_queue(job) and any(
+        is_active(each) and not true_condition(each, "Finished") for each in workloads
+    )
 
 
 def _why_waiting(workloads: Sequence[Object]) -> str:

@@ -14,6 +14,7 @@ from typing import Final
 from converter.observe.document import eta_at
 from converter.observe.phase import DRIFTED, Phase
 from converter.observe.status import Status
+from converter.times import instant
 
 PHASES: Final = (*map(str, Phase), DRIFTED)
 STOPPED: Final = (Phase.PAUSING, Phase.PAUSED, Phase.HELD)
@@ -69,13 +70,13 @@ def _position(status: Status, _now: datetime) -> Samples:
 
 
 def _paused(status: Status, now: datetime) -> Samples:
-    if status.phase in STOPPED and status.since:
-        yield {}, max(round((now - datetime.fromisoformat(status.since)).total_seconds()), 0)
+    if status.phase in STOPPED and (since := instant(status.since)):
+        yield {}, max(round((now - since).total_seconds()), 0)
 
 
 def _created(status: Status, _now: datetime) -> Samples:
-    if status.created:
-        yield {}, round(datetime.fromisoformat(status.created).timestamp())
+    if created := instant(status.created):
+        yield {}, round(created.timestamp())
 
 
 def _eta(status: Status, now: datetime) -> Samples:

@@ -12,6 +12,8 @@ from converter.reconcile.live import read_for_status
 class Polling:
     """The campaigns of a repository and those that it left on the cluster."""
 
+    places_unread = "without a watch the places in the queue are not read"
+
     def __init__(self, client: Client, repo: Repo) -> None:
         self._client = client
         self._settings = repo.settings

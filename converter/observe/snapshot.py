@@ -13,6 +13,7 @@ from converter.cluster.client import Client
 from converter.cluster.objects import Object, is_active, true_condition
 from converter.model import EMPTY, Settings
 from converter.observe.places import Places, read_places
+from converter.observe.refusal import Refusal
 from converter.reconcile.live import Live, read_for_status
 from converter.reconcile.queue_chain import QueueChain
 
@@ -24,8 +25,9 @@ class Snapshot:
     `live` has the Jobs of campaigns and warm-ups, the records and the Workloads. `chain` is None
     where it was not asked for. `pods` are the Pending and the failed, by their Job's name, and
     `events` those of Jobs, Workloads and pods by the name of what they are about; `refusals` says
-    of campaigns that are not on the cluster why an apply would not put them there. `unread` says
-    what could not be read, and why: each reader of a part says what that keeps it from saying.
+    of campaigns that are not on the cluster why an apply would not put them there, and is None of
+    one that nothing keeps from it. `unread` says what could not be read, and why: each reader of a
+    part says what that keeps it from saying; `warmups_unread`, that warm-up Jobs are among that.
     """
 
     now: datetime
@@ -34,8 +36,9 @@ class Snapshot:
     chain: QueueChain | None = None
     pods: Mapping[str, tuple[Object, ...]] = field(default_factory=lambda: EMPTY)
     events: Mapping[str, tuple[Object, ...]] = field(default_factory=lambda: EMPTY)
-    refusals: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    refusals: Mapping[str, Refusal | None] = field(default_factory=lambda: EMPTY)
     unread: tuple[str, ...] = ()
+    warmups_unread: bool = False
 
 
 def read_snapshot(client: Client, settings: Settings) -> Snapshot:

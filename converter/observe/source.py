@@ -12,7 +12,12 @@ from converter.observe.watching import Watching
 
 
 class Source(Protocol):
-    """The campaigns of a repository and those that it left on the cluster, as they change."""
+    """The campaigns of a repository and those that it left on the cluster, as they change.
+
+    `places_unread` says why the last statuses have no places in the queue; empty where they do.
+    """
+
+    places_unread: str
 
     def read(self) -> Sequence[Status]:
         """The statuses after the next change. Raises `ApiError` and `ClusterUnavailable`."""

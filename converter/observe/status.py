@@ -13,7 +13,7 @@ from converter.names import (
     PIPELINE_LABEL,
     status_configmap,
 )
-from converter.observe.admission import NO_ADMISSION, Admission, admission_of
+from converter.observe.admission import NO_ADMISSION, Admission, admission_of, lacks_time
 from converter.observe.job_phase import job_phase
 from converter.observe.phase import DRIFTED, Phase
 from converter.observe.places import Place
@@ -115,12 +115,15 @@ def of_job(job: Object, found: Sequence[Object], places: Mapping[str, Place] = E
     record = record_of(job, None)
     phase = job_phase(job, workloads, active)
     waits = (places[name(each)] for each in workloads if name(each) in places)
+    done = record.done if record else len(index_ranges(state.get("completedIndexes") or ""))
+    failed = record.failed if record else len(index_ranges(state.get("failedIndexes") or ""))
+    is_partial = done + failed > 0 and lacks_time(job, workloads)
     return Status(
         name=label(job, CAMPAIGN_LABEL),
         phase=Phase(record.phase) if record else phase.phase,
         total=int(job["spec"].get("completions") or 0),
-        done=record.done if record else len(index_ranges(state.get("completedIndexes") or "")),
-        failed=record.failed if record else len(index_ranges(state.get("failedIndexes") or "")),
+        done=done,
+        failed=failed,
         active=active,
         ready=int(state.get("ready") or 0),
         pipeline=label(job, PIPELINE_LABEL),
@@ -131,7 +134,7 @@ def of_job(job: Object, found: Sequence[Object], places: Mapping[str, Place] = E
         finished=record.finished_at if record else "",
         detail="" if record else phase.detail,
         place=next(waits, None) if phase.phase is Phase.WAITING and not record else None,
-        admission=admission_of(workloads),
+        admission=replace(admission_of(workloads), is_partial=is_partial),
     )
 
 
@@ -166,6 +169,7 @@ def _of_record(campaign: str, record: Record, pipeline: str) -> Status:
         created=record.started_at,
         since=record.finished_at,
         finished=record.finished_at,
+        admission=Admission(is_partial=record.done + record.failed > 0),
     )
 
 

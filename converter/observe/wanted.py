@@ -10,6 +10,7 @@ from converter.cluster.objects import Object, annotation, label
 from converter.model import Campaign, Repo
 from converter.names import (
     INPUTS_ANNOTATION,
+    KUEUE_MIN_PARALLELISM_ANNOTATION,
     KUEUE_PRIORITY_LABEL,
     KUEUE_QUEUE_LABEL,
     PIPELINE_LABEL,
@@ -19,6 +20,9 @@ from converter.names import (
 from converter.render.inputs import inputs_digest
 from converter.render.recipe import Recipe, recipe_of
 from converter.split import split
+
+NOT_PAUSED = "git pauses it, and no apply has"
+NOT_RESUMED = "git lets it run, and no apply has resumed it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +92,21 @@ def drift(wanted: Wanted, job_name: str, job: Object) -> str:
         return "its volumes, pipeline, size or settings changed in git after it was applied"
     paused = annotation(job, SUSPEND_ANNOTATION) == "true"
     if paused is not wanted.suspended:
-        return (
-            "git pauses it, and no apply has"
-            if wanted.suspended
-            else ("git lets it run, and no apply has resumed it")
-        )
+        return NOT_PAUSED if wanted.suspended else NOT_RESUMED
     if (window := annotation(job, WINDOW_ANNOTATION)) != str(wanted.window):
         return f"its window is {window}, and git says {wanted.window}"
+    if (pods := _pods_at_once(job, wanted.window)) != wanted.window:
+        return f"its Job's parallelism is {pods}, and git says window {wanted.window}"
     if (priority := label(job, KUEUE_PRIORITY_LABEL)) != wanted.priority:
         return f"its priority is {priority or 'none'}, and git says {wanted.priority or 'none'}"
     queue = label(job, KUEUE_QUEUE_LABEL)
     if queue not in ("", wanted.queue):
         return f"it is in LocalQueue {queue}, and git says {wanted.queue}"
     return ""
+
+
+def _pods_at_once(job: Object, wanted: int) -> int:
+    """What an edit by hand changed as well; with a minimum the number is Kueue's."""
+    if annotation(job, KUEUE_MIN_PARALLELISM_ANNOTATION):
+        return wanted
+    return int(job["spec"].get("parallelism") or 0)

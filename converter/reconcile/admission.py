@@ -1,13 +1,12 @@
 """Why Kueue could never admit a campaign: one function a rule, each a pure reading of values.
 
 A Job that Kueue cannot admit waits for ever, and nothing anywhere calls that an error. A rule
-returns one sentence that says what is wrong and what to change, or "" when it has no objection.
-What could not be read gives no objection: such a campaign goes out unchecked.
+says what is wrong and what to change, or nothing. What could not be read gives no objection: such
+a campaign goes out unchecked.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from converter.cluster.objects import (
     Object,
@@ -37,10 +36,8 @@ from converter.reconcile.landing import (
     uncovered,
 )
 from converter.reconcile.live import Live, workloads_of
-from converter.reconcile.queue_chain import Missing, QueueChain, cluster_queue_name
-
-# The only label of a namespace that is known without reading it.
-NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
+from converter.reconcile.objection import Objection, queue_objection
+from converter.reconcile.queue_chain import Missing, QueueChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ def waiting_jobs(manifests: Sequence[Manifest], live: Live) -> tuple[Waiting, ..
 def objections(waiting: Iterable[Waiting], chain: QueueChain, settings: Settings) -> dict[str, str]:
     """The first objection to each campaign that Kueue could never admit."""
     found: dict[str, str] = {}
-    queue = queue_objection(chain, settings)
+    queue = queue_objection(chain, settings.namespace)
     for each in waiting:
         campaign = each.job.campaign
         reason = (
@@ -77,96 +74,80 @@ def objections(waiting: Iterable[Waiting], chain: QueueChain, settings: Settings
             or quota_objection(each, chain)
         )
         if reason and campaign not in found:
-            found[campaign] = reason
+            found[campaign] = str(reason)
     return found
 
 
-def queue_objection(chain: QueueChain, settings: Settings) -> str:
-    """A LocalQueue or ClusterQueue that is missing, stopped, inactive or not for the namespace."""
-    local_queue, cluster_queue = chain.local_queue, chain.cluster_queue
-    if isinstance(local_queue, Missing):
-        return (
-            f"there is no LocalQueue {chain.queue} in namespace {settings.namespace}: create it, "
-            "or correct queue in converter.yaml"
-        )
-    if not isinstance(local_queue, Mapping):
-        return ""
-    if reason := _stopped(local_queue):
-        return reason
-    if isinstance(cluster_queue, Missing):
-        return (
-            f"LocalQueue {chain.queue} leads to ClusterQueue {cluster_queue_name(local_queue)}, "
-            "which does not exist: create it, or correct queue in converter.yaml"
-        )
-    if not isinstance(cluster_queue, Mapping):
-        # The LocalQueue's condition repeats the ClusterQueue's, some time later.
-        return _inactive(local_queue)
-    return (
-        _stopped(cluster_queue)
-        or _closed(cluster_queue, settings.namespace)
-        or _inactive(cluster_queue)
-    )
-
-
-def class_objection(priority_class: str, chain: QueueChain) -> str:
+def class_objection(priority_class: str, chain: QueueChain) -> Objection | None:
     """Kueue makes no Workload for a Job whose WorkloadPriorityClass does not exist."""
     if not isinstance(chain.classes.get(priority_class), Missing):
-        return ""
-    return (
+        return None
+    return Objection(
+        "priority-class-missing",
         f"there is no WorkloadPriorityClass {priority_class} in the cluster, and Kueue would never "
-        "queue it: have it created, or write another priority"
+        "queue a campaign of it",
+        "have it created, or write another priority",
     )
 
 
-def flavor_objection(size: str, chain: QueueChain, settings: Settings) -> str:
+def flavor_objection(size: str, chain: QueueChain, settings: Settings) -> Objection | None:
     """A size's flavor is another one on the cluster, so that its pods would land elsewhere."""
     wanted = settings.sizes[size].flavor if size in settings.sizes else None
     cluster_queue = chain.cluster_queue
     if wanted is None or not isinstance(cluster_queue, Mapping):
-        return ""
+        return None
     ours = next(flavor.node_labels for flavor in settings.flavors if flavor.name == wanted)
-    what = f"its size {size} names flavor {wanted}, {spelt_labels(ours)} in converter.yaml"
+    what = f"size {size} names flavor {wanted}, {spelt_labels(ours)} in converter.yaml"
     theirs = chain.flavors.get(wanted)
     if theirs is None:
         has = ", ".join(_spelt_flavors(chain)) or "none"
-        return (
+        return Objection(
+            "flavor-missing",
             f"{what}, and ClusterQueue {name(cluster_queue)} has no flavor of that name (it has "
-            f"{has}): correct flavors in converter.yaml, or add it to the ClusterQueue"
+            f"{has})",
+            "correct flavors in converter.yaml, or add it to the ClusterQueue",
         )
     if not isinstance(theirs, Mapping) or node_labels(theirs) == ours:
-        return ""
-    return (
+        return None
+    return Objection(
+        "flavor-differs",
         f"{what}, and that flavor of ClusterQueue {name(cluster_queue)} has node labels "
-        f"{spelt_labels(node_labels(theirs))}: write the same in flavors of converter.yaml and in "
-        "the ResourceFlavor"
+        f"{spelt_labels(node_labels(theirs))}",
+        "write the same in flavors of converter.yaml and in the ResourceFlavor",
     )
 
 
-def quota_objection(waiting: Waiting, chain: QueueChain) -> str:
+def quota_objection(waiting: Waiting, chain: QueueChain) -> Objection | None:
     """The pods that Kueue admits at once, or with min_window that many, fit no flavor's quota."""
     cluster_queue = chain.cluster_queue
     if not isinstance(cluster_queue, Mapping):
-        return ""
+        return None
     job = waiting.job
     pods = pod_set(job.body, waiting.live)
     if without := uncovered(pods, cluster_queue):
-        return (
+        return Objection(
+            "resource-without-quota",
             f"its pods ask for {', '.join(without)}, of which ClusterQueue {name(cluster_queue)} "
-            f"has no quota, so it would be queued for ever: "
-            f"ask for none of it in {_size_of(job)}, or have a quota added"
+            "has no quota, so it would be queued for ever",
+            f"ask for none of it in {_size_of(job)}, or have a quota added",
         )
     groups = tuple(landings(pods, cluster_queue, chain.flavors))
     for group in groups:
         if not group.rooms:
-            return (
+            return Objection(
+                "no-flavor",
                 f"its pods, with node selector {spelt_labels(pods.node_selector)}, may land on no "
-                f"flavor of ClusterQueue {name(cluster_queue)} ({'; '.join(group.refusals)}): "
-                "correct node_selector, tolerations or flavors in converter.yaml"
+                f"flavor of ClusterQueue {name(cluster_queue)} ({'; '.join(group.refusals)})",
+                "correct node_selector, tolerations or flavors in converter.yaml",
             )
     fit = tightest(groups)
     if fit is None or fit.pods >= pods.least:
-        return ""
-    return f"{_shortage(pods, fit)}: it would be queued for ever; {_remedy(job, fit.pods)}"
+        return None
+    return Objection(
+        "never-fits",
+        f"{_shortage(pods, fit)}, so it would be queued for ever",
+        _remedy(job, fit.pods),
+    )
 
 
 def _waiting(manifests: Sequence[Manifest], live: Live) -> Iterator[Waiting]:
@@ -184,42 +165,6 @@ def _waiting(manifests: Sequence[Manifest], live: Live) -> Iterator[Waiting]:
 def _is_queued(job: Object, live: Live) -> bool:
     workloads = workloads_of(job, live.workloads)
     return is_suspended(job) and not any(true_condition(w, "QuotaReserved") for w in workloads)
-
-
-def _stopped(queue: Object) -> str:
-    policy = queue["spec"].get("stopPolicy") or "None"
-    if policy == "None":
-        return ""
-    return (
-        f"{queue['kind']} {name(queue)} is stopped and admits nothing (stopPolicy {policy}): have "
-        "stopPolicy set to None, and apply again"
-    )
-
-
-def _closed(cluster_queue: Object, namespace: str) -> str:
-    """A selector that is absent takes no namespace, one without labels takes every one."""
-    selector = cluster_queue["spec"].get("namespaceSelector")
-    named = {} if selector is None else selector.get("matchLabels") or {}
-    if selector is not None and named.get(NAMESPACE_NAME, namespace) == namespace:
-        return ""
-    return (
-        f"ClusterQueue {name(cluster_queue)} takes nothing from namespace {namespace}: have the "
-        "namespace added to its namespaceSelector"
-    )
-
-
-def _inactive(queue: Object) -> str:
-    """What Kueue says of a queue, unless it has not seen the last change of it yet."""
-    generation = queue["metadata"].get("generation", 0)
-    for condition in queue.get("status", {}).get("conditions") or ():
-        seen = condition.get("observedGeneration", generation) >= generation
-        if condition["type"] == "Active" and condition["status"] == "False" and seen:
-            said = f"{condition.get('reason', '')}: {condition.get('message', '')}".rstrip(".")
-            return (
-                f"{queue['kind']} {name(queue)} is not active ({said}): have it repaired, and "
-                "apply again"
-            )
-    return ""
 
 
 def _spelt_flavors(chain: QueueChain) -> Iterator[str]:

@@ -32,6 +32,7 @@ from converter.names import (
     status_configmap,
 )
 from converter.reconcile.live import Live, in_role
+from converter.times import instant
 from converter.volumes import VOLUMES_KEY, parse_volumes
 
 FINISHED = "Finished"
@@ -86,14 +87,21 @@ class Record:
                 done=int(data["volumesDone"]),
                 failed=int(data["volumesFailed"]),
                 failed_volumes=tuple(filter(None, data["failedVolumes"].split("\n"))),
-                started_at=data["startedAt"],
-                finished_at=data["finishedAt"],
+                started_at=_time(data, "startedAt"),
+                finished_at=_time(data, "finishedAt"),
                 job_uid=data["jobUid"],
                 volumes_sha256=data["volumesSha256"],
                 commit=data["commit"],
             )
         except KeyError as missing:
             raise ValueError(f"no {missing.args[0]}") from missing
+
+
+def _time(data: Mapping[str, str], key: str) -> str:
+    """A time with its zone, or an empty one: who reads a record counts on that."""
+    if data[key] and instant(data[key]) is None:
+        raise ValueError(f"{key} is {data[key]!r}, and no time such as 2026-01-31T09:00:00Z")
+    return data[key]
 
 
 def record_of(job: Object, volumes: Object | None) -> Record | None:

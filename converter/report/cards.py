@@ -1,18 +1,19 @@
 """One card a campaign, in the order in which they deserve to be looked at. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from converter.explain.cause import Cause
 from converter.explain.facts import Facts
-from converter.explain.text import minutes
 from converter.observe.document import eta_at
 from converter.observe.phase import DRIFTED, Phase
 from converter.observe.status import Status
 from converter.report.failed import failed_volumes
 from converter.report.model import PHASES, Banner, Card
 from converter.report.times import moment
+from converter.times import minutes
 
 CAUSES: Final = 4
 # What the card says anyway, by its phase and numbers.
@@ -105,7 +106,7 @@ def _banners(status: Status, now: datetime) -> Iterator[Banner]:
 def _told(why: Sequence[Cause]) -> Iterator[Cause]:
     for cause in why[:CAUSES]:
         if cause.code in _OF_VOLUMES:
-            yield Cause(cause.code, cause.sentence.partition(", first ")[0], cause.remedy)
+            yield replace(cause, example="", details=())
         elif cause.code not in _PLAIN:
             yield cause
 

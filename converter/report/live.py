@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from converter.errors import CampaignsError
-from converter.explain.text import minutes
 from converter.report.model import Model
 from converter.report.page import Live, page
+from converter.times import minutes
 
 SECONDS: Final = 5
 # How long nobody has asked for the page when nobody looks at it any more.
@@ -70,6 +70,9 @@ class Board:
                 model, trouble = self._read(), ""
             except CampaignsError as error:
                 model, trouble = None, str(error)
+            except Exception as error:
+                # Nobody sees how a thread ends: the page would stay old and not say why.
+                model, trouble = None, f"{type(error).__name__}: {error}"
             with self._changed:
                 self._trouble = trouble
                 if model is not None:

@@ -9,9 +9,10 @@ from fractions import Fraction
 from typing import Final
 
 from converter.cluster.objects import Object, name
-from converter.explain.text import listed, said
+from converter.explain.text import listed
 from converter.quantity import parse_quantity
 from converter.quota import CPU, units
+from converter.reconcile.objection import cluster_queue_objection
 from converter.reconcile.queue_chain import Missing, QueueChain, Read, Unknown
 from converter.report.model import FlavorUsage, Quota, Usage
 
@@ -56,12 +57,8 @@ def _unread(read: Read | None, what: str) -> str:
 
 def _state(cluster_queue: Object) -> str:
     """Why it admits nothing; empty where it does."""
-    if (policy := cluster_queue["spec"].get("stopPolicy") or "None") != "None":
-        return f"It is stopped and admits nothing (stopPolicy {policy})."
-    for condition in (cluster_queue.get("status") or {}).get("conditions") or ():
-        if condition.get("type") == "Active" and condition.get("status") == "False":
-            return f"It is not active: {said(condition.get('message'))}"
-    return ""
+    found = cluster_queue_objection(cluster_queue)
+    return f"{found.what}." if found else ""
 
 
 def _flavors(cluster_queue: Object) -> Iterator[FlavorUsage]:

@@ -1,7 +1,7 @@
 """Reads the cluster for a page, once or again and again."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -11,10 +11,10 @@ from converter.explain.facts import facts_of
 from converter.explain.reading import CONCURRENCY, read_for_explain
 from converter.explain.rules import causes
 from converter.model import EMPTY, Repo
-from converter.observe.phase import Phase
-from converter.observe.snapshot import Snapshot, read_snapshot
-from converter.observe.status import Status, statuses
-from converter.observe.wanted import wanted_of
+from converter.observe.look import look
+from converter.observe.refusal import Refusal
+from converter.observe.snapshot import Snapshot
+from converter.observe.status import Status
 from converter.reconcile.queue_chain import read_chain
 from converter.report.build import model_of
 from converter.report.model import About, Model
@@ -31,7 +31,7 @@ class Reading:
 
     client: Client
     sources: Callable[[], tuple[Repo, str]]
-    _refusals: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    _refusals: Mapping[str, Refusal | None] = field(default_factory=lambda: EMPTY)
     _refusals_at: float = float("-inf")
 
     def read(self) -> Model:
@@ -40,8 +40,7 @@ class Reading:
         """
         repo, commit = self.sources()
         settings = repo.settings
-        snapshot = read_snapshot(self.client, settings)
-        found = statuses(wanted_of(repo), snapshot.live, settings.repository, snapshot.places.found)
+        snapshot, found = look(self.client, repo)
         snapshot = self._with_chain(repo, self._explained(repo, snapshot, found))
         facts = facts_of(repo, snapshot, found)
         why = {name: causes(each) for name, each in facts.items()}
@@ -50,12 +49,12 @@ class Reading:
 
     def _explained(self, repo: Repo, snapshot: Snapshot, found: Sequence[Status]) -> Snapshot:
         now = time.monotonic()
-        if now >= self._refusals_at + REFUSALS_SECONDS:
-            explained = read_for_explain(self.client, repo, snapshot, found, campaigns=None)
+        is_due = now >= self._refusals_at + REFUSALS_SECONDS
+        explained = read_for_explain(
+            self.client, repo, snapshot, found, campaigns=None, refusals=is_due
+        )
+        if is_due:
             self._refusals, self._refusals_at = explained.refusals, now
-            return explained
-        asked = list(_without_refusals(found))
-        explained = read_for_explain(self.client, repo, snapshot, asked, campaigns=None)
         return replace(explained, refusals=self._refusals)
 
     def _with_chain(self, repo: Repo, snapshot: Snapshot) -> Snapshot:
@@ -65,8 +64,3 @@ class Reading:
         settings = repo.settings
         chain = read_chain(self.client, settings.namespace, settings.queue, (), CONCURRENCY)
         return replace(snapshot, chain=chain)
-
-
-def _without_refusals(found: Sequence[Status]) -> Iterator[Status]:
-    """As if all of them were as in git: else it would be tried out what an apply is told."""
-    return (replace(status, drift="") for status in found if status.phase is not Phase.MISSING)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from converter.report.page import Live, policy
 
@@ -38,7 +37,8 @@ class Place:
 
     def is_path(self, target: str) -> bool:
         """Whether a request is for the page."""
-        return secrets.compare_digest(urlsplit(target).path.encode(), f"/{self.secret}/".encode())
+        path = target.partition("?")[0]
+        return secrets.compare_digest(path.encode(), f"/{self.secret}/".encode())
 
 
 class Server(ThreadingHTTPServer):

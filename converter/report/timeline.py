@@ -11,10 +11,12 @@ from typing import Final
 
 from converter.cluster.objects import Object, job_end, true_condition
 from converter.explain.facts import Facts
-from converter.explain.text import counted, listed, minutes, said
+from converter.explain.text import counted, listed, said
+from converter.observe.admission import admission_of
 from converter.observe.phase import Phase
 from converter.report.model import Event, Lane, Mark, Span, Tick, Timeline, phase_words
-from converter.report.times import instant, moment_at
+from converter.report.times import moment_at
+from converter.times import instant, minutes
 
 LANES: Final = 40
 EVENTS: Final = 60
@@ -122,13 +124,15 @@ def _of_workload(
     now: datetime,
 ) -> None:
     status = workload.get("status") or {}
-    admitted, evicted = true_condition(workload, "Admitted"), true_condition(workload, "Evicted")
-    past = int(status.get("accumulatedPastExecutionTimeSeconds") or 0)
-    since = _time(admitted) if admitted else None
+    evicted = true_condition(workload, "Evicted")
+    admission = admission_of((workload,))
+    past = admission.past_seconds
+    since = instant(admission.since)
     stopped_at = _time(evicted) if evicted else None
     if since:
         before = f", after {minutes(past)} of running before" if past else ""
-        history.note(since, "admitted", f"{of}admitted{_on(status)}{before}{_evictions(status)}")
+        on = f" on {listed(admission.flavors)}" if admission.flavors else ""
+        history.note(since, "admitted", f"{of}admitted{on}{before}{_evictions(status)}")
         history.was(created, since, "waiting")
         history.was(since, stopped_at or ended or now, "running")
     if stopped_at:
@@ -142,14 +146,6 @@ def _of_workload(
         history.was(stopped_at, ended or now, idle)
     elif not since:
         history.was(created, ended or now, idle)
-
-
-def _on(status: Object) -> str:
-    sets = (status.get("admission") or {}).get("podSetAssignments") or ()
-    flavors = dict.fromkeys(
-        str(each) for one in sets for each in (one.get("flavors") or {}).values()
-    )
-    return f" on {listed(flavors)}" if flavors else ""
 
 
 def _evictions(status: Object) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from chart.helm import Helm
+from chart.release import Cluster, Released, install, remove
 from localcluster.build import build
 from localcluster.progress import Progress
 
@@ -34,3 +36,12 @@ def helm(helm_command: Path, tmp_path: Path) -> Helm:
     home = tmp_path / "home"
     home.mkdir()
     return Helm(helm_command, home)
+
+
+@pytest.fixture(scope="session")
+def released(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Released]:
+    """The release whose identities are looked at, one for each process that runs such tests."""
+    try:
+        yield install(cluster, tmp_path_factory.mktemp("release"))
+    finally:
+        remove(cluster)

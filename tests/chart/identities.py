@@ -1,4 +1,7 @@
-"""What each identity may do, as a person would review it: the tests compare chart and cluster."""
+"""What each identity may do, as a person would review it: the tests compare chart and cluster.
+
+Which command needs what is in `converter.doctor.needs`, and for the holder in `HOLDER` below.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,21 @@ from collections.abc import Iterable
 KUEUE = "kueue.x-k8s.io"
 
 Permission = tuple[str, str, str, str]
+
+_HOLDING = "hold, release"
+_LOOKING = "hold, release, holds"
+# Group, resource, verb and the commands that need it. The queue is read by its name.
+HOLDER: tuple[tuple[str, str, str, str], ...] = (
+    ("batch", "jobs", "get", _HOLDING),
+    ("batch", "jobs", "list", _LOOKING),
+    ("", "configmaps", "get", _HOLDING),
+    ("", "configmaps", "list", _LOOKING),
+    ("", "events", "create", _HOLDING),
+    (KUEUE, "workloads", "get", _HOLDING),
+    (KUEUE, "workloads", "list", _LOOKING),
+    (KUEUE, "workloads", "update", _HOLDING),
+    (KUEUE, "localqueues", "get", _LOOKING),
+)
 
 
 def _expand(table: Iterable[tuple[str, str, str, str]]) -> set[Permission]:
@@ -23,7 +41,7 @@ def apply_in_namespace(queue: str, namespace: str) -> set[Permission]:
         [
             ("batch", "jobs", "*", "get list watch create patch delete"),
             ("", "configmaps", "*", "get list watch create patch delete"),
-            (KUEUE, "workloads", "*", "get list watch patch delete"),
+            (KUEUE, "workloads", "*", "list watch patch delete"),
             (KUEUE, "localqueues", queue, "get"),
             ("", "namespaces", namespace, "get"),
             ("coordination.k8s.io", "leases", "*", "create"),
@@ -36,11 +54,11 @@ def viewer_in_namespace(queue: str, namespace: str) -> set[Permission]:
     """The Role of `viewer`."""
     return _expand(
         [
-            ("batch", "jobs", "*", "get list watch"),
-            ("", "configmaps", "*", "get list watch"),
-            ("", "pods", "*", "get list watch"),
-            ("", "events", "*", "get list watch"),
-            (KUEUE, "workloads", "*", "get list watch"),
+            ("batch", "jobs", "*", "list watch"),
+            ("", "configmaps", "*", "list watch"),
+            ("", "pods", "*", "list"),
+            ("", "events", "*", "list"),
+            (KUEUE, "workloads", "*", "list watch"),
             (KUEUE, "localqueues", queue, "get"),
             ("", "namespaces", namespace, "get"),
             ("visibility.kueue.x-k8s.io", "localqueues/pendingworkloads", queue, "get"),
@@ -48,10 +66,18 @@ def viewer_in_namespace(queue: str, namespace: str) -> set[Permission]:
     )
 
 
+def holder_in_namespace(queue: str) -> set[Permission]:
+    """The Role of `holder`; it has none in the cluster."""
+    return {
+        (group, resource, queue if resource == "localqueues" else "*", verb)
+        for group, resource, verb, _ in HOLDER
+    }
+
+
 def in_cluster(
     cluster_queue: str, flavors: Iterable[str], priority_classes: Iterable[str] = ()
 ) -> set[Permission]:
-    """The ClusterRole of either."""
+    """The ClusterRole of `apply` or `viewer`."""
     return _expand(
         [
             (KUEUE, "clusterqueues", cluster_queue, "get"),

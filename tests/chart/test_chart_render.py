@@ -45,11 +45,16 @@ EVERYTHING: Values = {
     "namespace": {"create": True},
     "apply": {"tokenSecret": {"create": True}},
     "viewer": {"enabled": True, "tokenSecret": {"create": True}},
+    "holder": {"enabled": True, "tokenSecret": {"create": True}},
+    "modelCache": {"create": True},
+    "runtimeClass": {"create": True, "handler": "nvidia"},
 }
 ALL_VALUES = pytest.mark.parametrize(
     "values", [{}, TWO_FLAVORS, EVERYTHING], ids=["default", "flavors", "everything"]
 )
-NAMESPACED = {"LocalQueue", "Role", "RoleBinding", "Secret", "ServiceAccount"}
+NAMESPACED = {
+    *("LocalQueue", "PersistentVolumeClaim", "Role", "RoleBinding", "Secret", "ServiceAccount"),
+}
 
 
 def cluster_queue(objects: list[Object]) -> dict[str, Any]:
@@ -99,7 +104,8 @@ def test_every_object_has_labels_and_its_namespace(values: Values, helm: Helm) -
 
 def test_two_releases_share_no_object(helm: Helm) -> None:
     def identities(release: str, namespace: str) -> set[tuple[str, str, str]]:
-        objects = helm.template({"viewer": {"enabled": True}}, release=release, namespace=namespace)
+        values = {"viewer": {"enabled": True}, "modelCache": {"create": True}}
+        objects = helm.template(values, release=release, namespace=namespace)
         return {
             (o["kind"], o["metadata"].get("namespace", ""), o["metadata"]["name"]) for o in objects
         }
@@ -137,6 +143,7 @@ def test_names_that_look_like_numbers_stay_names(helm: Helm) -> None:
     objects = helm.template(values, release="34", namespace="56")
     assert {o["metadata"]["name"] for o in objects} == {
         "12", "12-cq", "1e3", "007", "0", "56:0",
+        "56.34.images", "56.34.pods", "56.34.queue", "56.34.writers",
     }  # fmt: skip
     assert "12" in {
         name
@@ -250,8 +257,9 @@ def test_the_cluster_wide_rules_always_name_objects(values: Values, helm: Helm) 
 def test_bindings_bind_each_identity_to_its_own_roles(values: Values, helm: Helm) -> None:
     objects = helm.template(values, namespace="team")
     accounts = of_kind(objects, "ServiceAccount")
-    bindings = [o for o in objects if o["kind"].endswith("Binding")]
-    assert len(bindings) == 2 * len(accounts)
+    bindings = [o for o in objects if o["kind"].endswith("RoleBinding")]
+    of_cluster = [name for name in accounts if name != "campaigns-holder"]
+    assert len(bindings) == len(accounts) + len(of_cluster)
     for binding in bindings:
         (subject,) = binding["subjects"]
         assert binding["metadata"]["name"] == binding["roleRef"]["name"]
@@ -264,7 +272,8 @@ def test_bindings_bind_each_identity_to_its_own_roles(values: Values, helm: Helm
 
 
 def test_no_identity(helm: Helm) -> None:
-    kinds = {o["kind"] for o in helm.template({"apply": {"enabled": False}})}
+    values = {"apply": {"enabled": False}, "security": {"policies": {"enabled": False}}}
+    kinds = {o["kind"] for o in helm.template(values)}
     assert kinds == {"ClusterQueue", "LocalQueue", "ResourceFlavor"}
 
 
@@ -293,7 +302,7 @@ def test_token_secret(helm: Helm) -> None:
             "kubernetes.io/service-account-token",
             {"kubernetes.io/service-account.name": account},
         )
-        for account in ("campaigns-apply", "campaigns-viewer")
+        for account in ("campaigns-apply", "campaigns-viewer", "campaigns-holder")
     }
 
 

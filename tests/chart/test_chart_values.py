@@ -4,44 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
+from chart import bad_in_cluster, bad_topology
+from chart.bad import QUOTA, Bad, flavor, flavors, quota
 from chart.helm import CHART, Helm, HelmError, Values
-
-SCHEMA = json.loads((CHART / "values.schema.json").read_text())
-QUOTA = {"cpu": 4, "memory": "8Gi"}
-
-
-def flavor(name: str, labels: Values, **more: object) -> dict[str, Any]:
-    return {"name": name, "nodeLabels": dict(labels), "quota": QUOTA, **more}
-
-
-def flavors(*entries: dict[str, Any]) -> Values:
-    return {"queue": {"flavors": list(entries)}}
-
-
-def quota(**resources: object) -> Values:
-    return {"queue": {"quota": {name.replace("__", "/"): q for name, q in resources.items()}}}
-
-
-@dataclass(frozen=True)
-class Bad:
-    """Values, and the end of the line of helm's error that says what is wrong with them."""
-
-    name: str
-    values: Values
-    message: str
-
+from chart.schema import SCHEMA, objects_of
 
 TAINT = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
 INDISTINCT = (
-    'queue.flavors: "a" and "b" share no label key with different values, so Kueue could admit a '
-    "pod meant for one on the other; give both a label such as node-type, each with its own value"
+    'queue.flavors: "a" and "b" share no label key with different values, so a node could be '
+    "counted for both, and a pod meant for one be admitted on the other; give both a label such as "
+    "node-type, each with its own value"
 )
 
 REFUSED_BY_TEMPLATES = [
@@ -112,6 +88,8 @@ REFUSED_BY_TEMPLATES = [
         'apply and viewer share the ServiceAccount "campaigns-apply" and would add up their '
         "rights; give each its own",
     ),
+    *bad_topology.REFUSED_BY_TEMPLATES,
+    *bad_in_cluster.REFUSED_BY_TEMPLATES,
 ]
 
 REFUSED_BY_SCHEMA = [
@@ -253,6 +231,8 @@ REFUSED_BY_SCHEMA = [
         {"viewer": {"rbac": True}},
         "at '/viewer': additional properties 'rbac' not allowed",
     ),
+    *bad_topology.REFUSED_BY_SCHEMA,
+    *bad_in_cluster.REFUSED_BY_SCHEMA,
 ]
 
 
@@ -274,33 +254,16 @@ def test_schema_refuses(bad: Bad, helm: Helm) -> None:
 
 
 def test_every_sentence_of_the_templates_has_a_case() -> None:
-    templates = "\n".join(path.read_text() for path in (CHART / "templates").iterdir())
-    sentences = re.findall(r"\b(?:fail|required) \(printf (\"(?:[^\"\\]|\\.)*\")", templates)
+    files = [path for path in (CHART / "templates").rglob("*") if path.is_file()]
+    templates = "\n".join(path.read_text() for path in files)
+    sentences = re.findall(r"\b(?:fail|required) (?:\(printf )?(\"(?:[^\"\\]|\\.)*\")", templates)
     assert len(sentences) == len(re.findall(r"\b(?:fail|required)\b(?! it)", templates))
     messages = [bad.message for bad in REFUSED_BY_TEMPLATES]
     for sentence in sentences:
-        pattern = re.escape(json.loads(sentence)).replace("%q", '"[^"]+"').replace("%s", "[^ ]+")
+        pattern = re.escape(json.loads(sentence))
+        for verb, stands_for in (("%q", '"[^"]+"'), ("%s", "[^ ]+"), ("%d", "[0-9]+")):
+            pattern = pattern.replace(verb, stands_for)
         assert any(re.fullmatch(pattern, message) for message in messages), sentence
-
-
-def resolve(node: dict[str, Any]) -> dict[str, Any]:
-    """A schema with what its $ref and allOf refer to."""
-    merged = {key: value for key, value in node.items() if key not in ("$ref", "allOf")}
-    bases = [part["$ref"] for part in (node, *node.get("allOf", [])) if "$ref" in part]
-    for base in bases:
-        merged = {**resolve(SCHEMA["definitions"][base.rpartition("/")[2]]), **merged}
-    return merged
-
-
-def objects_of(node: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every object of the schema that is reached from its root, with its path."""
-    node = resolve(node)
-    if node.get("type") == "object":
-        yield path, node
-    for name, child in node.get("properties", {}).items():
-        yield from objects_of(child, f"{path}/{name}")
-    if "items" in node:
-        yield from objects_of(node["items"], f"{path}/*")
 
 
 def test_no_object_takes_an_unknown_key() -> None:
@@ -311,28 +274,6 @@ def test_no_object_takes_an_unknown_key() -> None:
     }
     # Helm hands `global` to every subchart, whatever the parent chart keeps in it.
     assert open_objects == {"/global"}
-
-
-def leaves(node: dict[str, Any], values: Any, path: str = "") -> Iterator[tuple[str, Any, str]]:
-    """Path, default and description of every value that has a default."""
-    node = resolve(node)
-    if node.get("properties") and not node.get("patternProperties"):
-        children = {name: c for name, c in node["properties"].items() if name != "global"}
-        assert children.keys() == values.keys(), f"schema and values.yaml differ at {path!r}"
-        for name, child in children.items():
-            yield from leaves(child, values[name], f"{path}.{name}".removeprefix("."))
-    else:
-        yield path, values, node["description"]
-
-
-def test_readme_lists_every_value_as_schema_and_defaults_have_it() -> None:
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
-    rows = [
-        f"| `{path}` | `{json.dumps(default)}` | {description} |"
-        for path, default, description in leaves(SCHEMA, values)
-    ]
-    table = (CHART / "README.md").read_text().partition("## Values\n\n")[2].partition("\n\n")[0]
-    assert table.splitlines()[2:] == rows
 
 
 def test_accepts_the_values_of_the_readme(helm: Helm, tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ Which pods there were is read from the API server's audit log, which misses none
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 from cluster.team import SLOW, Team, condition, eventually
+from conftest import TeamFactory
 
 from converter.cli.repository import load_valid
 from converter.cluster.objects import Object
@@ -25,8 +26,9 @@ from converter.render import render
 WHOLE_QUOTA = {"s": {"cpu": "1", "memory": "64Mi", "gpu": 0, "workdir": "8Mi"}}
 
 
-def only_one_pod_fits(team: Team) -> None:
-    team.tenant.install({"queue": {"quota": {"cpu": 1, "memory": "1Gi", "nvidia.com/gpu": 1}}})
+def only_one_pod_fits(team: Team, security: Mapping[str, object] | None = None) -> None:
+    queue = {"quota": {"cpu": 1, "memory": "1Gi", "nvidia.com/gpu": 1}}
+    team.tenant.install({"queue": queue, "security": security or {}})
     team.write_settings(sizes=WHOLE_QUOTA)
 
 
@@ -87,13 +89,15 @@ def test_new_and_paused_campaigns_never_start_a_pod_and_complete_when_resumed(te
 
 
 @contextmanager
-def paused_in_a_full_queue(team: Team, *names: str) -> Iterator[int]:
+def paused_in_a_full_queue(
+    team: Team, *names: str, security: Mapping[str, object] | None = None
+) -> Iterator[int]:
     """These campaigns are paused before they were ever admitted: `first` has the whole quota.
 
     Gives the mark in the audit log after which no pod of theirs may start before an admission.
     """
     names = names or ("late",)
-    only_one_pod_fits(team)
+    only_one_pod_fits(team, security)
     team.write_pipeline(script=SLOW)
     team.write_pipeline("short")
     team.write_campaign("first")
@@ -155,7 +159,8 @@ def test_without_the_hand_off_a_pod_would_start_with_no_admission(
     Without it, Kueue and the Job controller race for each Job, so there are several of them.
     """
     names = [f"late-{n}" for n in range(6)]
-    with paused_in_a_full_queue(team, *names) as mark:
+    # The chart's policies would refuse it.
+    with paused_in_a_full_queue(team, *names, security={"policies": {"enabled": False}}) as mark:
         for name in names:
             team.write_campaign(name, 2, pipeline="short", window=1)
         repo = load_valid(team.repo)
@@ -222,8 +227,11 @@ def test_a_held_workload_is_not_made_active(team: Team) -> None:
     eventually(lambda: team.status()["one"]["phase"] == "Held", "shown as held")
 
 
-def test_a_new_and_paused_campaign_is_held_back_where_kueue_would_queue_it(team: Team) -> None:
+def test_a_new_and_paused_campaign_is_held_back_where_kueue_would_queue_it(
+    new_team: TeamFactory,
+) -> None:
     """Kueue gives a Job without a queue label to the LocalQueue `default`, if there is one."""
+    team = new_team({"security": {"policies": {"queues": ["default"]}}})
     team.create_local_queue("default")
     team.write_pipeline(script=SLOW)
     mark = team.cluster.audit_mark()

@@ -120,8 +120,8 @@ def test_a_size_that_fits_no_quota_is_held_back(new_team: TeamFactory) -> None:
     team.write_campaign("one", 9)
     assert (
         f"one of its pods needs 2 nvidia.com/gpu, and the quota of flavor {team.tenant.queue}"
-        f"-flavor in ClusterQueue {team.tenant.queue}-cq is 1: it would be queued for ever; ask "
-        "for less in size s in converter.yaml, or have the quota raised"
+        f"-flavor in ClusterQueue {team.tenant.queue}-cq is 1, so it would be queued for ever: "
+        "ask for less in size s in converter.yaml, or have the quota raised"
     ) in held_back(team, "one")
     with sent_unchecked(team, "one"):
         eventually(lambda: "insufficient quota" in pending(team, "one"), "Kueue's own objection")
@@ -177,7 +177,7 @@ def test_without_a_local_queue_a_campaign_is_held_back_and_a_pause_is_enforced(t
     team.kubectl("delete", "localqueue", team.tenant.queue, "--wait=false")
     team.write_campaign("new")
     queue = team.tenant.queue
-    said = f"there is no LocalQueue {queue} in namespace {team.namespace}: create it"
+    said = f"there is no LocalQueue {queue} in namespace {team.namespace}: have it created"
     assert said in held_back(team, "new")
     team.write_campaign("running", suspend=True)
     held_back(team, "new")
@@ -227,7 +227,7 @@ def test_a_flavor_that_is_another_one_in_the_cluster_is_held_back(
     team.write_pipeline(script=SLOW)
     team.write_campaign("one")
     said = held_back(team, "one")
-    assert f"its size s names flavor {name}, {{gpu: a100}} in converter.yaml" in said
+    assert f"size s names flavor {name}, {{gpu: a100}} in converter.yaml" in said
     assert says in said
     assert team.get("job", "one") is None
 

@@ -11,7 +11,9 @@ ONE_CPU = {"s": {"cpu": "1", "memory": "64Mi", "gpu": 0, "workdir": "8Mi"}}
 @pytest.fixture
 def two_queues(team: Team) -> Team:
     """A team with a second LocalQueue, `other`. Its quota is enough for one pod."""
-    team.tenant.install({"queue": {"quota": {"cpu": 1, "memory": "1Gi", "nvidia.com/gpu": 1}}})
+    quota = {"cpu": 1, "memory": "1Gi", "nvidia.com/gpu": 1}
+    policies = {"queues": ["other"]}
+    team.tenant.install({"queue": {"quota": quota}, "security": {"policies": policies}})
     team.create_local_queue("other")
     team.write_settings(sizes=ONE_CPU)
     team.write_pipeline(script=SLOW)

@@ -1,12 +1,21 @@
 {{- /* The flavors as a YAML list, checked: those of queue.flavors, else the single one. */}}
 {{- define "campaign-queue.flavors" -}}
-{{- if .Values.queue.flavors -}}
-{{- include "campaign-queue.checkFlavors" .Values.queue.flavors -}}
-{{ toYaml .Values.queue.flavors }}
+{{- $flavors := .Values.queue.flavors -}}
+{{- if $flavors -}}
+{{- range $limit := list "borrowingLimit" "lendingLimit" -}}
+{{- if get $.Values.queue $limit -}}
+{{- fail (printf "queue.%s is that of the single flavor; with queue.flavors, write it in each flavor" $limit) -}}
+{{- end -}}
+{{- end -}}
+{{- include "campaign-queue.checkFlavors" $flavors -}}
 {{- else -}}
-- name: {{ .Values.queue.flavor | default (printf "%s-flavor" (include "campaign-queue.queueName" .)) | quote }}
-  quota: {{- toYaml .Values.queue.quota | nindent 4 }}
-{{- end }}
+{{- $name := .Values.queue.flavor | default (printf "%s-flavor" (include "campaign-queue.queueName" .)) -}}
+{{- $flavors = list (merge (dict "name" $name) (pick .Values.queue "quota" "borrowingLimit" "lendingLimit")) -}}
+{{- end -}}
+{{- range $flavors -}}
+{{- include "campaign-queue.checkLimits" (dict "root" $ "flavor" .) -}}
+{{- end -}}
+{{ toYaml $flavors }}
 {{- end }}
 
 {{- /* What a schema cannot say of a list of flavors. Prints nothing. */}}
@@ -15,6 +24,10 @@
 {{- $covered := dict -}}
 {{- range $flavors -}}
 {{- $covered = merge $covered .quota -}}
+{{- end -}}
+{{- $quotas := mul (len $flavors) (len $covered) -}}
+{{- if gt $quotas 512 -}}
+{{- fail (printf "queue.flavors: %d flavors with %d resources each are more quotas than the 512 that Kueue takes; leave some out" (len $flavors) (len $covered)) -}}
 {{- end -}}
 {{- range $index, $flavor := $flavors -}}
 {{- range $resource := keys $covered | sortAlpha -}}
@@ -50,6 +63,6 @@
 {{- end -}}
 {{- end -}}
 {{- if not $distinct -}}
-{{- fail (printf "queue.flavors: %q and %q share no label key with different values, so Kueue could admit a pod meant for one on the other; give both a label such as node-type, each with its own value" $one.name $other.name) -}}
+{{- fail (printf "queue.flavors: %q and %q share no label key with different values, so a node could be counted for both, and a pod meant for one be admitted on the other; give both a label such as node-type, each with its own value" $one.name $other.name) -}}
 {{- end -}}
 {{- end }}

@@ -1,8 +1,8 @@
-{{- /* All objects of one identity; give (dict "root" $ "identity" "apply"). */}}
+{{- /* All objects of one identity of a team; give (dict "root" $ "identity" "apply" "team" .). */}}
 {{- define "campaign-queue.identity" -}}
 {{- $settings := index .root.Values .identity -}}
 {{- $account := include "campaign-queue.serviceAccountName" . -}}
-{{- $namespace := .root.Release.Namespace -}}
+{{- $namespace := .team.namespace -}}
 {{- $labels := include "campaign-queue.identityLabels" . -}}
 {{- if $settings.serviceAccount.create }}
 ---
@@ -36,7 +36,7 @@ metadata:
   name: {{ $account | quote }}
   namespace: {{ $namespace | quote }}
   labels: {{- $labels | nindent 4 }}
-rules: {{- include (printf "campaign-queue.rules.%s" .identity) .root | nindent 2 }}
+rules: {{- include (printf "campaign-queue.rules.%s" .identity) .team | nindent 2 }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -52,6 +52,8 @@ subjects:
   - kind: ServiceAccount
     name: {{ $account | quote }}
     namespace: {{ $namespace | quote }}
+{{- /* Who holds asks nothing of the cluster. */}}
+{{- if ne .identity "holder" }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -74,6 +76,7 @@ subjects:
   - kind: ServiceAccount
     name: {{ $account | quote }}
     namespace: {{ $namespace | quote }}
+{{- end }}
 {{- end }}
 
 {{- define "campaign-queue.identityLabels" -}}

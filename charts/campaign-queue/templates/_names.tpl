@@ -16,6 +16,15 @@
 {{- end }}
 {{- end }}
 
+{{- define "campaign-queue.modelCacheName" -}}
+{{ .Values.modelCache.name | default (printf "%s-model-cache" .Release.Name) }}
+{{- end }}
+
+{{- define "campaign-queue.runtimeClassName" -}}
+{{- $handler := required "runtimeClass.handler is empty; name the handler that the container runtime of the nodes has" .Values.runtimeClass.handler -}}
+{{ .Values.runtimeClass.name | default $handler }}
+{{- end }}
+
 {{- define "campaign-queue.labels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}

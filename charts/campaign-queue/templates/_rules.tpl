@@ -1,13 +1,15 @@
 {{- /*
-What each identity may do in the release's namespace. A comment names the command that needs a rule.
-Server-side apply needs both create and patch: the API server asks for create when there is no object.
+What each identity of a team may do in its namespace; give the team. A comment names the commands
+that need a rule. Server-side apply needs both create and patch: the API server asks for create when
+there is no object.
 */}}
 {{- define "campaign-queue.rules.apply" -}}
-# apply: start, hand over the pause and prune Jobs; status and apply --wait: progress
+# apply, diff: start Jobs and hand over their pause. get: apply waits until a Job is gone that is
+# made anew, diff reads again what changes meanwhile. delete: apply --prune. watch: apply --wait
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [get, list, watch, create, patch, delete]
-# apply: the volumes, the recipes and the records of what has finished
+# apply, diff: the volumes, the recipes and the records of what has ended
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, watch, create, patch, delete]
@@ -15,7 +17,7 @@ Server-side apply needs both create and patch: the API server asks for create wh
 # Kueue then makes a new one
 - apiGroups: [kueue.x-k8s.io]
   resources: [workloads]
-  verbs: [get, list, watch, patch, delete]
+  verbs: [list, watch, patch, delete]
 # apply: one at a time. A create cannot be limited to a name.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
@@ -24,53 +26,72 @@ Server-side apply needs both create and patch: the API server asks for create wh
   resources: [leases]
   resourceNames: [campaigns-apply]
   verbs: [get, update]
-{{ include "campaign-queue.rules.both" . }}
+{{ include "campaign-queue.rules.queue" . }}
+{{ include "campaign-queue.rules.namespace" . }}
 {{- end }}
 
 {{- define "campaign-queue.rules.viewer" -}}
-# status, explain: progress, and why a volume failed
+# status, explain, report: progress, and what has ended. watch: status --watch
 - apiGroups: [batch]
   resources: [jobs]
-  verbs: [get, list, watch]
-- apiGroups: [""]
-  resources: [pods]
-  verbs: [get, list, watch]
-# explain: why a pod was not created, or cannot mount a volume
-- apiGroups: [""]
-  resources: [events]
-  verbs: [get, list, watch]
-# status: the volumes and the records of what has finished
+  verbs: [list, watch]
 - apiGroups: [""]
   resources: [configmaps]
-  verbs: [get, list, watch]
-# explain: the conditions that Kueue sets
+  verbs: [list, watch]
 - apiGroups: [kueue.x-k8s.io]
   resources: [workloads]
-  verbs: [get, list, watch]
-# status: the place in the queue
+  verbs: [list, watch]
+# status, explain, report: why a volume failed, and why a pod does not start
+- apiGroups: [""]
+  resources: [pods, events]
+  verbs: [list]
+# status, explain, report: the place in the queue
 - apiGroups: [visibility.kueue.x-k8s.io]
   resources: [localqueues/pendingworkloads]
-  resourceNames: [{{ include "campaign-queue.queueName" . | quote }}]
+  resourceNames: [{{ .queue | quote }}]
   verbs: [get]
-{{ include "campaign-queue.rules.both" . }}
+{{ include "campaign-queue.rules.queue" . }}
+{{ include "campaign-queue.rules.namespace" . }}
 {{- end }}
 
-{{- define "campaign-queue.rules.both" -}}
+{{- define "campaign-queue.rules.holder" -}}
+# hold, release: the Workload of a campaign, by an update of the one that was read; holds: all of them
+- apiGroups: [kueue.x-k8s.io]
+  resources: [workloads]
+  verbs: [get, list, update]
+# hold, release: the Jobs of a campaign, and what git says of its pause
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [get, list]
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get, list]
+# hold, release: who held what, for kubectl describe
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create]
+{{ include "campaign-queue.rules.queue" . }}
+{{- end }}
+
+{{- define "campaign-queue.rules.queue" -}}
 # the way from a campaign to its ClusterQueue
 - apiGroups: [kueue.x-k8s.io]
   resources: [localqueues]
-  resourceNames: [{{ include "campaign-queue.queueName" . | quote }}]
+  resourceNames: [{{ .queue | quote }}]
   verbs: [get]
+{{- end }}
+
+{{- define "campaign-queue.rules.namespace" -}}
 # doctor: whether the namespace is there, and its Pod Security level
 - apiGroups: [""]
   resources: [namespaces]
-  resourceNames: [{{ .Release.Namespace | quote }}]
+  resourceNames: [{{ .namespace | quote }}]
   verbs: [get]
 {{- end }}
 
 {{- /*
-What both identities may read of the cluster: this release's queue objects, each by its name. A rule
-with an empty resourceNames would allow every object, so there is none without priority classes.
+What apply and viewer may read of the cluster: this release's queue objects, each by its name. A
+rule with an empty resourceNames would allow every object, so there is none without priority classes.
 */}}
 {{- define "campaign-queue.rules.cluster" -}}
 - apiGroups: [kueue.x-k8s.io]

@@ -90,8 +90,8 @@ def test_flavors_have_names_of_their_own() -> None:
 def test_flavors_can_be_told_apart(labels: dict[str, str], right: bool) -> None:
     problems = found("S008", flavors=(A100, flavor("other", labels)))
     message = (
-        "flavors a100 and other share no label key with different values, so Kueue could admit a "
-        "pod meant for one on the other"
+        "flavors a100 and other share no label key with different values, so a node could be "
+        "counted for both, and a pod meant for one be admitted on the other"
     )
     remedy = "give both a label such as node-type, each with its own value"
     assert problems == ([] if right else [(PATH, at("flavors", 1, "nodeLabels"), message, remedy)])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from unit.cli.commands import UNNAMED, run, write_kubeconfig, write_repository
+from unit.cli.commands import SETTINGS, UNNAMED, run, write_kubeconfig, write_repository
 from unit.cluster.api_server import Answer, ApiServer, failure, serve
 from unit.doctor.doctor_site import REVIEWS, FitCluster
 
@@ -63,7 +63,7 @@ def test_a_fit_cluster(site: Site) -> None:
         "Admission",
         "Apply",
         "Repository",
-        "24 ok, 1 warning",
+        "25 ok, 1 warning",
     ]
 
 
@@ -92,7 +92,7 @@ def test_the_document(site: Site) -> None:
     assert done.returncode == 1
     assert document["version"] == 1
     assert document["exitCode"] == 1
-    assert document["summary"] == {"ok": 23, "warning": 1, "fault": 1, "unknown": 0}
+    assert document["summary"] == {"ok": 24, "warning": 1, "fault": 1, "unknown": 0}
     assert document["findings"][1] == {
         "group": "API server",
         "check": "server-version",
@@ -173,3 +173,31 @@ def test_a_server_that_is_not_there_is_one_line(
     assert done.return_value == 1
     (fault,) = [line for line in done.stdout.splitlines() if "  fault  " in line]
     assert f"no answer from the API server {NOWHERE}" in fault
+
+
+def test_a_group_alone(site: Site) -> None:
+    site.cluster.documents["/version"] = {"gitVersion": "v1.20.0"}
+    done = site.doctor("--only=queue")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert [line for line in lines[:-1] if not line.startswith("  ")] == ["Queue"]
+    assert site.findings("--only=queue", "--only=server")["server-version"] == "fault"
+    (site.repo / "converter.yaml").unlink()
+    assert site.findings("--only=queue").keys() >= {"server-version", "settings", "files"}
+    assert site.doctor("--only=queue").returncode == 1
+
+
+def test_strict_fails_for_a_warning(site: Site) -> None:
+    quota = {"cpu": 1, "memory": "1Gi"}
+    write_repository(site.repo, {"converter.yaml": f"{SETTINGS}quota: {json.dumps(quota)}\n"})
+    assert site.doctor("--only=queue").returncode == 0
+    done = site.doctor("--only=queue", "--strict", "--format=json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["exitCode"]) == (1, 1)
+    assert document["summary"]["fault"] == 0
+
+
+def test_every_group_is_documented() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "doctor.md").read_text()
+    named = text.partition("## A group of checks alone")[2].partition("\n## ")[0]
+    assert [group for group in doctor.GROUPS if f"`{group}`" not in named] == []

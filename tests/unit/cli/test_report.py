@@ -18,6 +18,12 @@ from unit.cli.commands import command_line, environment, run, write_kubeconfig, 
 from unit.cluster.api_server import Answer, ApiServer, Request, failure, serve
 from unit.reconcile.namespace_store import Namespace
 
+from converter.checks import rendered
+from converter.cli.report import sources
+from converter.cli.repository import load_valid
+from converter.errors import CampaignsError
+from converter.problem import Problem
+
 
 @dataclass
 class Site:
@@ -197,6 +203,24 @@ def test_it_follows_the_files(site: Site) -> None:
         eventually(url, "the repository has a problem: ")
         process.terminate()
         assert process.wait(10) == 143
+
+
+def test_nothing_is_rendered_to_look_at_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repository that can be shown once can be shown again: rules R are for who sends."""
+    repo = write_repository(tmp_path / "repo")
+    first = load_valid(repo, samples=False)
+
+    def sampled(_: object) -> tuple[Problem, ...]:
+        return (Problem("pipelines/ocr.yaml", 1, 1, "R001", "no cluster takes it", ""),)
+
+    monkeypatch.setattr(rendered, "sample_problems", sampled)
+    read = sources(repo, first)
+    assert [read()[0].campaigns for _ in range(2)] == [first.campaigns] * 2
+    write_repository(repo, {"campaigns/letters.yaml": "pipeline: none\n"})
+    with pytest.raises(CampaignsError, match="the repository has a problem: "):
+        read()
 
 
 def test_a_port_that_is_taken(site: Site) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -19,7 +19,7 @@ from unit.cli.commands import (
     write_kubeconfig,
     write_repository,
 )
-from unit.cluster.api_server import ApiServer, Object, serve
+from unit.cluster.api_server import ApiServer, Object, Request, serve
 from unit.reconcile.namespace_store import Namespace
 
 from converter.cli import status
@@ -110,6 +110,63 @@ def test_ages_are_by_the_clock_of_the_api_server(site: Site, options: tuple[str,
 def test_a_watched_campaign_has_a_line_for_each_change(site: Site) -> None:
     done = site.status("--watch")
     assert done.stdout.splitlines()[0] == "letters: Finished, 2/2 done, 0 failed"
+
+
+def in_turn(site: Site, *moves: Callable[[Object], None]) -> None:
+    """What becomes of the campaign's Job, before one list of Jobs after the other."""
+    left = list(moves)
+
+    def change(request: Request) -> None:
+        if request.path.endswith("/jobs") and left:
+            left.pop(0)(site.namespace.job("letters"))
+
+    site.namespace.refuses = change
+
+
+def waits(job: Object) -> None:
+    job["spec"]["suspend"], job["status"] = True, {}
+
+
+def runs(job: Object) -> None:
+    job["spec"]["suspend"], job["status"] = False, {"active": 1, "ready": 1}
+
+
+NO_PLACES = "note: without a watch the places in the queue are not read, so PLACE says nothing\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "phases", "told"),
+    [
+        ((), ["Running", "Waiting", "Running", "Finished"], NO_PLACES),
+        (("--select", "phase=Running"), ["Running"], ""),
+        (("--select", "phase=Waiting,Finished"), ["Waiting", "Finished"], NO_PLACES),
+    ],
+)
+def test_a_watch_goes_on_until_what_was_asked_for_rests_whatever_phase_is_shown(
+    site: Site, options: tuple[str, ...], phases: list[str], told: str
+) -> None:
+    # It asks in vain whether it may watch, then whether there is such a campaign.
+    in_turn(site, runs, runs, runs, waits, runs, ended)
+    done = site.status("--watch", *options)
+    assert (done.returncode, done.stderr) == (0, told)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("letters: ")]
+    assert [line.split()[1].removesuffix(",") for line in lines] == phases
+    assert site.namespace.job("letters")["status"]["completedIndexes"] == "0-1"
+
+
+def test_a_record_that_somebody_edited_leaves_the_others_their_rows(site: Site) -> None:
+    write_repository(site.repo, {"campaigns/maps.yaml": CAMPAIGN.replace("A", "M")})
+    run("apply", site.repo, "--kubeconfig", site.kubeconfig, "--pause-wait", "1")
+    record = site.namespace.objects["configmaps"]["campaign-letters-status"]
+    record["data"]["startedAt"] = "yesterday"
+    del site.namespace.objects["jobs"]["letters"]
+    done = site.status()
+    assert done.returncode == 0
+    assert [line.split()[:2] for line in done.stdout.splitlines()[1:]] == [
+        ["letters", "Missing"],
+        ["maps", "Waiting"],
+    ]
+    assert "ConfigMap/campaign-letters-status is not a record that can be read" in done.stdout
 
 
 def test_the_repository_goes_by_the_same_name_as_in_an_apply(site: Site) -> None:

@@ -12,8 +12,9 @@ from kubernetes.client.configuration import Configuration
 from kubernetes.config import ConfigException
 from unit.cluster.api_server import Answer, Handle, Request, failure, in_turn, serve
 
-from converter.cluster.client import APPLY_PATCH, MERGE_PATCH, Client, as_json_and_yaml
+from converter.cluster.client import APPLY_PATCH, MERGE_PATCH, Client
 from converter.cluster.resources import CONFIGMAPS, JOBS, LEASES, WORKLOADS
+from converter.cluster.wire import as_json_and_yaml
 from converter.errors import (
     ApiError,
     ClusterUnavailable,

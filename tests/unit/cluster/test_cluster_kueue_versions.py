@@ -6,6 +6,7 @@ import pytest
 from unit.cluster.api_server import Answer, Handle, Object, Request, failure, serve
 
 from converter.cluster.client import Client
+from converter.cluster.kueue_versions import as_wanted
 from converter.cluster.resources import (
     CLUSTER_QUEUES,
     JOBS,
@@ -135,6 +136,50 @@ def test_also_in_a_list() -> None:
     with serve(kueue(("v1beta1",), Answer(200, listed))) as api:
         found = api.client().list(CLUSTER_QUEUES, "")
     assert [each["spec"] for each in found] == [{"cohortName": "all"}, {}]
+
+
+def workload(version: str, name: str) -> Object:
+    api = f"kueue.x-k8s.io/{version}"
+    status = {name: 90, "conditions": []}
+    return {"apiVersion": api, "kind": "Workload", "metadata": {"name": "w"}, "status": status}
+
+
+EARLIER = workload("v1beta1", "accumulatedPastExexcutionTimeSeconds")
+SAME = {"accumulatedPastExecutionTimeSeconds": 90, "conditions": []}
+
+
+@pytest.mark.parametrize("how", ["get", "list", "watch"])
+def test_the_time_that_a_workload_ran_has_the_name_that_it_has_in_v1beta2(how: str) -> None:
+    listed = {"apiVersion": "kueue.x-k8s.io/v1beta1", "metadata": {}, "items": [EARLIER]}
+    change = {"type": "MODIFIED", "object": EARLIER}
+    answers = {"get": EARLIER, "list": listed, "watch": change}
+    with serve(kueue(("v1beta1",), Answer(200, answers[how]))) as api:
+        client = api.client()
+        # What a watch goes on from is a list.
+        client.get(WORKLOADS, "n", "w")
+        (found,) = read(client, how)
+    assert found["status"] == SAME
+
+
+def read(client: Client, how: str) -> list[Object]:
+    if how == "get":
+        return [client.get(WORKLOADS, "n", "w")]
+    if how == "list":
+        return list(client.list(WORKLOADS, "n"))
+    return [change["object"] for change in client.watch(WORKLOADS, "n", "1")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        workload("v1beta2", "accumulatedPastExexcutionTimeSeconds"),
+        workload("v1beta1", "admission"),
+        {**EARLIER, "kind": "Job"},
+        {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "status": None},
+    ],
+)
+def test_what_has_no_other_name_is_left_as_it_is(other: Object) -> None:
+    assert as_wanted(other) == other
 
 
 def test_the_visibility_api_has_versions_of_its_own() -> None:

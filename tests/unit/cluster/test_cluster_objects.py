@@ -79,6 +79,7 @@ def test_a_condition_counts_while_it_is_true() -> None:
     assert true_condition(both, "Evicted") is None
     assert true_condition(both, "Evicted", "Finished") == {"type": "Finished", "status": "True"}
     assert true_condition(BARE, "Evicted") is None
+    assert true_condition({"status": None}, "Evicted") is None
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/campaigns-apply"
 KUEUE = WORKLOADS.api.rpartition("/")[0]
 QUEUES = f"{WORKLOADS.api}/namespaces/{NAMESPACE}/localqueues/{QUEUE}"
+ADMITTED = f"{WORKLOADS.api}/namespaces/{NAMESPACE}/workloads"
 VERSIONS = {"versions": [{"version": "v1beta2"}]}
 # What an identity that may do everything else should not be allowed.
 TOO_MUCH = (
@@ -46,6 +47,7 @@ def documents() -> dict[str, Any]:
             "metadata": {"name": NAMESPACE, "labels": {ENFORCE: "restricted"}}
         },
         QUEUES: local_queue(QUEUE),
+        ADMITTED: {"metadata": {}, "items": []},
         f"{WORKLOADS.api}/clusterqueues/gpu-cq": cluster_queue(group({"any": PLENTY})),
         f"{WORKLOADS.api}/resourceflavors/any": flavor(),
         LEASE: {"metadata": {}, "spec": {}},

@@ -19,7 +19,13 @@ from converter.doctor.probe import (
 )
 from converter.doctor.repository import Clone, repository_findings
 from converter.git import Order
-from converter.names import APPLIED_COMMITS_ANNOTATION, KUEUE_QUEUE_LABEL
+from converter.names import (
+    APPLIED_COMMITS_ANNOTATION,
+    KUEUE_QUEUE_LABEL,
+    MANAGED_BY_LABEL,
+    MANAGED_BY_VALUE,
+    ROLE_LABEL,
+)
 from converter.reconcile.queue_chain import Missing, Read
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -127,7 +133,13 @@ def test_the_same_refusal_is_told_once() -> None:
 
 def test_only_one_of_the_jobs_is_queued() -> None:
     assert probe_job("team", "gpu")["metadata"]["labels"] == {KUEUE_QUEUE_LABEL: "gpu"}
-    assert probe_job("team", "")["metadata"]["labels"] == {}
+    plain = probe_job("team", "")
+    # Policies may let nothing but a warm-up into a namespace without a queue.
+    assert plain["metadata"]["name"] == "warmup-campaigns-doctor"
+    assert plain["metadata"]["labels"] == {
+        MANAGED_BY_LABEL: MANAGED_BY_VALUE,
+        ROLE_LABEL: "warmup",
+    }
 
 
 FINE = Clone(".", None, name=REPOSITORY, commit=LAST)

@@ -6,7 +6,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from unit.cli.commands import NAMESPACE
 from unit.cluster.api_server import Answer, ApiServer, failure, serve
-from unit.doctor.doctor_site import JOBS, KUEUE, LEASE, QUEUE, QUEUES, REVIEWS, FitCluster
+from unit.doctor.doctor_site import (
+    ADMITTED,
+    JOBS,
+    KUEUE,
+    LEASE,
+    QUEUE,
+    QUEUES,
+    REVIEWS,
+    FitCluster,
+)
 
 from converter.cluster.client import Client
 from converter.cluster.resources import WORKLOADS
@@ -46,7 +55,7 @@ def bad(findings: dict[str, Finding]) -> dict[str, str]:
 def test_a_fit_cluster(api: ApiServer) -> None:
     findings = report(api)
     assert bad(findings) == {}
-    assert len(findings) == 25
+    assert len(findings) == 26
     assert "ci" in findings["reachable"].found
 
 
@@ -71,6 +80,7 @@ NOT_READ = {
     f"/api/v1/namespaces/{NAMESPACE}": {"namespace": "unknown"},
     LEASE: {"lease": "unknown", "commit": "unknown"},
     QUEUES: {"queue": "unknown"},
+    ADMITTED: {"usage": "unknown"},
     f"{WORKLOADS.api}/resourceflavors/any": {},
     JOBS: {"queued-job": "fault"},
     REVIEWS: {
@@ -95,11 +105,17 @@ def test_what_cannot_be_read_keeps_nothing_else_from_being_checked(
     assert "repository-name" in findings
 
 
-def test_without_kueue_nothing_is_said_of_queues(api: ApiServer, cluster: FitCluster) -> None:
+@pytest.mark.parametrize(("wish", "applies"), [(None, True), (Purpose.VIEW, False)])
+def test_without_kueue_all_but_the_queue_is_checked(
+    api: ApiServer, cluster: FitCluster, wish: Purpose | None, applies: bool
+) -> None:
     del cluster.documents[KUEUE]
-    findings = report(api)
-    assert bad(findings) == {"kueue-api": "fault"}
-    assert "queue" not in findings
+    findings = report(api, wish=wish)
+    assert bad(findings) == {"kueue-api": "fault", "queue": "unknown"}
+    assert findings["queue"].group == "Kueue"
+    assert findings.keys() >= {"may-status", "excess", "namespace", "pod-security"}
+    assert {"queued-job", "lease", "commit"}.issubset(findings) is applies
+    assert {"flavor", "quota", "size", "priority-class"}.isdisjoint(findings)
 
 
 def test_without_a_date_the_lease_is_judged_by_this_machines_clock(api: ApiServer) -> None:

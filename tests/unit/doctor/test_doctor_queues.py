@@ -17,7 +17,6 @@ from unit.reconcile.queue_objects import (
 from converter.doctor.queues import (
     class_finding,
     flavor_finding,
-    parted,
     queue_finding,
     queue_findings,
     quota_findings,
@@ -52,9 +51,9 @@ def whole(quota: Mapping[str, str] = QUOTA, **spec: Any) -> QueueChain:
     ("read", "status", "words"),
     [
         (whole(), "ok", "LocalQueue gpu leads to ClusterQueue gpu-cq, which is active"),
-        (chain(queue=Missing()), "fault", "-> create it, or correct queue"),
+        (chain(queue=Missing()), "fault", "-> have it created, or correct queue"),
         (chain(queue=local_queue(stopPolicy="Hold")), "fault", "-> have stopPolicy set to None"),
-        (chain(Missing()), "fault", "ClusterQueue gpu-cq, which does not exist -> create it"),
+        (chain(Missing()), "fault", "ClusterQueue gpu-cq, which does not exist -> have it"),
         (chain(cluster_queue(stopPolicy="HoldAndDrain")), "fault", "HoldAndDrain"),
         (
             chain(cluster_queue(namespaceSelector={"matchLabels": OTHERS})),
@@ -65,6 +64,11 @@ def whole(quota: Mapping[str, str] = QUOTA, **spec: Any) -> QueueChain:
             chain(inactive(cluster_queue(), "FlavorNotFound", "no flavor: a100")),
             "fault",
             "no flavor: a100) -> have it repaired",
+        ),
+        (
+            chain(inactive(cluster_queue(), "Odd", "see https://kueue: a: b")),
+            "fault",
+            "(Odd: see https://kueue: a: b) -> have it repaired",
         ),
         (chain(queue=UNREAD), "unknown", "no answer"),
         (chain(UNREAD), "unknown", "no answer"),
@@ -119,6 +123,7 @@ def test_flavor(
         ({**QUOTA, "memory": "65536Mi"}, {}, ["ok"], "that of converter.yaml"),
         ({**QUOTA, "cpu": "4"}, {}, ["warning"], "cpu 8 and 4"),
         ({"cpu": "8", "memory": "64Gi"}, {}, ["warning"], "nvidia.com/gpu 2 and none"),
+        ({**QUOTA, "pods": "0"}, {}, ["ok"], "that of converter.yaml"),
         ({"cpu": "4"}, {"flavors": (), "quota": {"cpu": "8"}}, ["warning"], "cpu 8 and 4"),
         ({"cpu": "8"}, {"flavors": (), "quota": {"cpu": "8"}}, ["ok"], "flavor a100"),
         ({"cpu": "4"}, {"flavors": ()}, [], ""),
@@ -191,7 +196,3 @@ def test_everything_of_converter_yaml_is_looked_at_and_without_sizes_the_built_i
 def test_without_the_cluster_queue_nothing_is_said_of_quota() -> None:
     findings = queue_findings(chain(UNREAD), settings(SMALL, flavors=(), quota={"cpu": "1"}))
     assert [each.check for each in findings] == ["queue"]
-
-
-def test_an_objection_is_parted_before_its_remedy() -> None:
-    assert parted("it is {a: b}: write c") == ("it is {a: b}", "write c")

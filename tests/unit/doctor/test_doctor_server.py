@@ -122,8 +122,13 @@ def test_kinds_of_kueue(wanted: Read, earlier: Read, status: str, word: str) -> 
 
 
 def deployment(*images: str) -> dict[str, Any]:
-    containers = [{"image": image} for image in images]
-    return {"spec": {"template": {"spec": {"containers": containers}}}}
+    return {"spec": {"template": {"spec": {"containers": [{"image": each} for each in images]}}}}
+
+
+def containers(**images: str) -> dict[str, Any]:
+    """By their names."""
+    listed = [{"name": name, "image": image} for name, image in images.items()]
+    return {"spec": {"template": {"spec": {"containers": listed}}}}
 
 
 @pytest.mark.parametrize(
@@ -135,6 +140,10 @@ def deployment(*images: str) -> dict[str, Any]:
         (deployment("localhost:5000/kueue"), "unknown", "names no version: localhost:5000/kueue"),
         (deployment("kueue:main"), "unknown", "kueue:main"),
         (deployment(), "unknown", "none"),
+        (deployment("kube-rbac-proxy:v0.8.0", "mirror/kueue:v0.17.1"), "ok", "Kueue v0.17.1"),
+        (containers(kube_rbac_proxy="proxy:v0.8.0", manager="own:v0.17.2"), "ok", "Kueue v0.17.2"),
+        (containers(kueue="kueue/viz:v0.1", manager="kueue:v0.17.3"), "ok", "Kueue v0.17.3"),
+        (containers(proxy="kube-rbac-proxy:v0.8.0"), "unknown", "names no version: none"),
         (Missing(), "unknown", "no Deployment"),
         (UNREAD, "unknown", "no answer"),
     ],

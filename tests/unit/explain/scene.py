@@ -28,6 +28,7 @@ from converter.explain.rules import causes
 from converter.manifest import Manifest, Role
 from converter.model import Campaign, Flavor, Pipeline, Repo, Settings, Size, SourceKind, Volume
 from converter.observe.places import Place, Places
+from converter.observe.refusal import By, Refusal
 from converter.observe.snapshot import Snapshot
 from converter.observe.status import statuses
 from converter.observe.wanted import wanted_of
@@ -60,6 +61,14 @@ def repository(volumes: int = 4, **keys: Any) -> Repo:
     return Repo(made[2], {"ocr": made[1]}, {"letters": made[0]})
 
 
+def held_back(why: str) -> Refusal:
+    return Refusal(By.APPLY, why)
+
+
+def refused(why: str) -> Refusal:
+    return Refusal(By.API_SERVER, why)
+
+
 @dataclass(frozen=True)
 class Scene:
     """What is on the cluster of a repository."""
@@ -72,15 +81,15 @@ class Scene:
     events: Mapping[str, tuple[Object, ...]] = field(default_factory=dict)
     chain: QueueChain | None = None
     places: Mapping[str, Place] = field(default_factory=dict)
-    refusals: Mapping[str, str] = field(default_factory=dict)
-    unread: tuple[str, ...] = ()
+    refusals: Mapping[str, Refusal | None] = field(default_factory=dict)
+    warmups_unread: bool = False
 
     def facts(self) -> Facts:
         live = state(*self.jobs, *self.records, workloads=self.workloads)
         snapshot = Snapshot(
             NOW, live, Places(self.places), self.chain, self.pods, self.events, self.refusals
         )
-        snapshot = replace(snapshot, unread=self.unread)
+        snapshot = replace(snapshot, warmups_unread=self.warmups_unread)
         found = statuses(wanted_of(self.repo), live, REPOSITORY, self.places)
         return facts_of(self.repo, snapshot, found)["letters"]
 

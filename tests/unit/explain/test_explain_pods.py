@@ -184,12 +184,38 @@ def test_an_event_of_the_past_is_no_cause(scene: Scene) -> None:
     assert {"namespace-quota", "pod-refused"}.isdisjoint(scene.codes())
 
 
-def behind(warmup: Object | None, *pods: Object, unread: tuple[str, ...] = ()) -> Scene:
+def said_at(time: str, key: str = "lastTimestamp") -> Object:
+    times: Object = {"series": {key: time}} if key == "lastObservedTime" else {key: time}
+    return {**refusal("exceeded quota"), **times}
+
+
+@pytest.mark.parametrize(
+    ("event", "code"),
+    [
+        (said_at("2026-01-01T11:03:00Z"), "running"),
+        (said_at("2026-01-01T11:44:59Z"), "running"),
+        (said_at("2026-01-01T11:46:00Z"), "namespace-quota"),
+        (said_at("2026-01-01T11:03:00.000000Z", "eventTime"), "running"),
+        (said_at("2026-01-01T11:50:00.000000Z", "eventTime"), "namespace-quota"),
+        (
+            {**said_at(BEFORE), **said_at("2026-01-01T11:59:00Z", "lastObservedTime")},
+            "namespace-quota",
+        ),
+        (refusal("exceeded quota"), "namespace-quota"),
+    ],
+)
+def test_a_refusal_of_long_ago_is_no_cause(event: Object, code: str) -> None:
+    """The pod that is not there may wait for its time to be tried again."""
+    scene = runs(status={"active": 1, "ready": 1}, events={"letters": (event,)})
+    assert scene.first().code == code
+
+
+def behind(warmup: Object | None, *pods: Object, unread: bool = False) -> Scene:
     made = runs(
         WARM,
         status=STARTING,
         pods={"letters": (pod("letters-0-x", init=AT_THE_GATE),), "warmup-ocr": pods},
-        unread=unread,
+        warmups_unread=unread,
     )
     return made if warmup is None else replace(made, jobs=(*made.jobs, warmup))
 
@@ -201,7 +227,7 @@ FAILED = pod("w", phase="Failed", main=exited(13, message="no such model\n"))
     ("scene", "code", "words"),
     [
         (behind(None), "warmup-missing", "which is not on the cluster"),
-        (behind(None, unread=("warm-ups: forbidden",)), "warmup-running", "1 pod waits for"),
+        (behind(None, unread=True), "warmup-running", "1 pod waits for"),
         (
             behind(warmup_job(WARM, conditions=[condition("Failed")]), FAILED),
             "warmup-failed",

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 from unit.cluster.api_server import Answer, ApiServer, Request, failure, serve
-from unit.explain.scene import Scene, has_ended, pod, repository, runs, waits
+from unit.explain.scene import Scene, has_ended, pod, refused, repository, runs, waits
 from unit.reconcile.live_objects import Object
 from unit.reconcile.queue_objects import cluster_queue, flavor, group, local_queue
 
 from converter.explain.reading import read_for_explain
 from converter.model import Warmup
+from converter.observe.phase import Phase
+from converter.observe.refusal import Refusal
 from converter.observe.snapshot import Snapshot
-from converter.observe.status import statuses
+from converter.observe.status import Status, statuses
 from converter.observe.wanted import wanted_of
 
 WARM = repository(warmup=Warmup(("fill",)), data_pvc="models")
@@ -66,6 +68,14 @@ def read(api: ApiServer, scene: Scene, campaigns: tuple[str, ...] | None = None)
     return read_for_explain(api.client(), scene.repo, snapshot, found, campaigns=campaigns)
 
 
+def read_beside_another(api: ApiServer, scene: Scene, campaigns: tuple[str, ...] | None) -> None:
+    """With a second campaign, of which there is nothing to read."""
+    snapshot = replace(scene.facts().snapshot, chain=None)
+    found = statuses(wanted_of(scene.repo), snapshot.live, scene.repo.settings.repository)
+    found.append(Status("maps", Phase.FINISHED, 3))
+    read_for_explain(api.client(), scene.repo, snapshot, found, campaigns=campaigns)
+
+
 def asked(api: ApiServer) -> set[tuple[str, ...]]:
     return {
         (
@@ -78,7 +88,11 @@ def asked(api: ApiServer) -> set[tuple[str, ...]]:
 
 CHAIN = {("gpu", "", ""), ("gpu-cq", "", ""), ("a100", "", "")}
 PODS = ("pods", OF_ONE, TROUBLED)
-MOUNTS = ("events", "", "involvedObject.kind=Pod,reason=FailedMount")
+WARNINGS = ("events", "", "involvedObject.kind=Pod,type=Warning")
+NODES = {
+    ("events", "", f"involvedObject.kind=Pod,reason={reason}")
+    for reason in ("FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox")
+}
 CREATES = ("events", "", "involvedObject.kind=Job,reason=FailedCreate")
 
 
@@ -87,14 +101,14 @@ CREATES = ("events", "", "involvedObject.kind=Job,reason=FailedCreate")
     [
         (waits(), CHAIN),
         (runs(), set()),
-        (runs(status={"active": 2, "ready": 1}), {PODS, MOUNTS}),
+        (runs(status={"active": 2, "ready": 1}), {PODS, WARNINGS}),
         (runs(status={"active": 1, "ready": 1}), {CREATES}),
         (runs(status={"active": 2, "ready": 2, "failed": 1}), {PODS}),
         (has_ended("Complete", {"completedIndexes": "0-3", "failed": 2}), set()),
         (has_ended("Failed", {"completedIndexes": "0-2", "failed": 1}), {PODS}),
         (
             runs(WARM, status={"active": 2, "ready": 0}),
-            {PODS, MOUNTS, ("pods", WARMUPS, TROUBLED), ("jobs", WARMUPS, "")},
+            {PODS, WARNINGS, ("pods", WARMUPS, TROUBLED), ("jobs", WARMUPS, "")},
         ),
         (runs(WARM), {("jobs", WARMUPS, "")}),
     ],
@@ -106,9 +120,16 @@ def test_no_more_is_asked_than_it_takes(
     assert asked(api) == requests
 
 
-def test_of_one_campaign_every_warning_is_of_interest(api: ApiServer) -> None:
-    read(api, runs(status={"active": 2, "ready": 1}), campaigns=("letters",))
-    assert asked(api) == {PODS, ("events", "", "involvedObject.kind=Pod,type=Warning")}
+@pytest.mark.parametrize(
+    ("campaigns", "events"),
+    [(("letters",), {WARNINGS}), (("letters", "maps"), NODES), (None, NODES)],
+    ids=["one", "all by name", "all"],
+)
+def test_of_one_campaign_every_warning_is_of_interest(
+    api: ApiServer, campaigns: tuple[str, ...] | None, events: set[tuple[str, ...]]
+) -> None:
+    read_beside_another(api, runs(status={"active": 2, "ready": 1}), campaigns)
+    assert asked(api) == {PODS, *events}
 
 
 def test_nothing_is_asked_for_others(api: ApiServer) -> None:
@@ -183,17 +204,17 @@ NOT_PERMITTED = 'jobs "letters" is forbidden: User "v" cannot patch resource "jo
 @pytest.mark.parametrize(
     ("answer", "refusals"),
     [
-        (lambda request: None, {"letters": ""}),
+        (lambda request: None, {"letters": None}),
         (
             patched(403, "denied request: no cost centre"),
-            {"letters": "the API server refuses it: Forbidden: denied request: no cost centre"},
+            {"letters": refused("Forbidden: denied request: no cost centre")},
         ),
         (patched(403, NOT_PERMITTED), {}),
     ],
     ids=["accepted", "refused", "may not try"],
 )
 def test_what_is_missing_is_tried_out(
-    api: ApiServer, cluster: Cluster, answer: Any, refusals: dict[str, str]
+    api: ApiServer, cluster: Cluster, answer: Any, refusals: dict[str, Refusal | None]
 ) -> None:
     cluster.refuses = answer
     assert read(api, Scene()).refusals == refusals
@@ -209,7 +230,7 @@ def test_what_apply_would_hold_back_is_not_tried_out(api: ApiServer, cluster: Cl
 
     cluster.refuses = stopped
     (refusal,) = read(api, Scene()).refusals.values()
-    assert refusal.startswith("apply holds it back: LocalQueue gpu is stopped")
+    assert str(refusal).startswith("apply holds it back: LocalQueue gpu is stopped")
     assert {request.method for request in api.requests} == {"GET"}
 
 
@@ -218,5 +239,5 @@ def test_what_git_has_otherwise_is_not_tried_out(api: ApiServer, cluster: Cluste
     scene = replace(runs(), repo=repository(window=1))
     cluster.lists.update(jobs=list(scene.jobs), workloads=list(scene.workloads))
     (refusal,) = read(api, scene).refusals.values()
-    assert refusal.startswith("apply holds it back")
+    assert str(refusal).startswith("apply holds it back: ")
     assert {request.method for request in api.requests} == {"GET"}

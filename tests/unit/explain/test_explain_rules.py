@@ -8,8 +8,11 @@ from unit.explain.scene import (
     Scene,
     a_queue,
     condition,
+    held_back,
     manifests,
+    refused,
     repository,
+    rests,
     runs,
     waits,
     with_conditions,
@@ -17,50 +20,88 @@ from unit.explain.scene import (
 from unit.reconcile.live_objects import queued, running, workload
 
 from converter.explain.rules import first_sentence
-from converter.explain.text import last_words, listed, minutes, said
-from converter.model import SourceKind, Volume
+from converter.explain.text import last_words, listed, said
+from converter.model import Repo, SourceKind, Volume
+from converter.names import HOLD_ANNOTATION
+from converter.observe.refusal import Refusal
 
 
 @pytest.mark.parametrize(
     ("refusals", "code", "words"),
     [
         ({}, "not-applied", "could not be tried out"),
-        ({"letters": ""}, "not-applied", f"no apply has run since {FILE} came into git"),
-        ({"letters": "apply holds it back: no class x"}, "held-back", "no class x"),
-        ({"letters": "the API server refuses it: Invalid: no"}, "refused", "refuses it: Invalid"),
+        ({"letters": None}, "not-applied", f"no apply has run since {FILE} came into git"),
+        ({"letters": held_back("no class x")}, "held-back", "no class x"),
+        ({"letters": refused("Invalid: no")}, "refused", "refuses it: Invalid"),
         (
-            {"letters": 'the API server refuses it: failed calling webhook "mjob.kb.io"'},
+            {"letters": refused('failed calling webhook "mjob.kb.io"')},
             "webhook-down",
             "mjob.kb.io",
         ),
         (
-            {"letters": "the API server refuses it: ValidatingAdmissionPolicy 'p' denied"},
+            {"letters": refused("ValidatingAdmissionPolicy 'p' denied")},
             "refused-by-policy",
             "'p' denied",
         ),
         (
-            {"letters": 'the API server refuses it: admission webhook "w" denied the request: no'},
+            {"letters": refused('admission webhook "w" denied the request: no')},
             "refused-by-policy",
             "no",
         ),
         (
-            {"letters": "the API server refuses it: Forbidden: exceeded quota: jobs"},
+            {"letters": refused("Forbidden: exceeded quota: jobs")},
             "namespace-quota",
             "exceeded quota",
         ),
     ],
 )
-def test_what_is_in_git_only(refusals: dict[str, str], code: str, words: str) -> None:
+def test_what_is_in_git_only(refusals: dict[str, Refusal | None], code: str, words: str) -> None:
     (found,) = Scene(refusals=refusals).causes()
     assert (found.code, words in found.sentence) == (code, True), found
     assert found.remedy
 
 
-def test_what_git_has_otherwise_comes_first() -> None:
-    scene = replace(waits(), repo=repository(window=1))
-    assert scene.codes()[0] == "drifted"
-    assert scene.first().sentence == "git and the cluster differ: its window is 2, and git says 1"
-    held = replace(scene, refusals={"letters": "apply holds it back: Kueue would stop it"})
+NARROWER = repository(window=1)
+PAUSED = repository(suspend=True)
+DIFFERS = "git and the cluster differ: its window is 2, and git says 1"
+
+
+def full() -> Scene:
+    return waits(chain=a_queue(used={"nvidia.com/gpu": "8"}))
+
+
+def edited(scene: Scene, repo: Repo = NARROWER) -> Scene:
+    """Git has another campaign than the one that was applied."""
+    return replace(scene, repo=repo)
+
+
+@pytest.mark.parametrize(
+    ("scene", "codes"),
+    [
+        (edited(runs()), ["drifted", "running"]),
+        (edited(full()), ["queue-full", "drifted"]),
+        (edited(rests(annotations={HOLD_ANNOTATION: "7"})), ["held", "drifted"]),
+        (
+            edited(rests(None, condition("Evicted", reason="DeactivatedDueToAdmissionCheck"))),
+            ["deactivated", "drifted"],
+        ),
+        (edited(rests(PAUSED), repository(window=1, suspend=True)), ["paused-in-git", "drifted"]),
+        (edited(full(), PAUSED), ["drifted", "queue-full"]),
+        (edited(runs(), PAUSED), ["drifted", "running"]),
+        (edited(rests(PAUSED), repository()), ["drifted"]),
+        (edited(full(), replace(NARROWER, campaigns={})), ["not-in-git", "queue-full"]),
+    ],
+)
+def test_what_keeps_it_from_running_comes_before_what_git_has_otherwise(
+    scene: Scene, codes: list[str]
+) -> None:
+    assert scene.codes() == codes
+
+
+def test_what_git_has_otherwise_is_told_with_what_keeps_it_from_being_sent() -> None:
+    scene = edited(runs())
+    assert scene.first().sentence == DIFFERS
+    held = replace(scene, refusals={"letters": held_back("Kueue would stop it")})
     assert held.first().sentence.endswith(", and apply holds it back: Kueue would stop it")
 
 
@@ -118,7 +159,7 @@ def test_a_part_that_is_missing_comes_first() -> None:
         scene,
         jobs=scene.jobs[:1],
         workloads=scene.workloads[:1],
-        refusals={"letters": "the API server refuses it: no"},
+        refusals={"letters": refused("no")},
     )
     assert alone.codes() == ["refused", "running"]
     assert alone.first().sentence == (
@@ -130,9 +171,9 @@ def test_a_part_that_is_missing_comes_first() -> None:
     ("scene", "sentence"),
     [
         (runs(), ""),
-        (Scene(refusals={"letters": "apply holds it back: x"}), "apply holds it back: x"),
+        (Scene(refusals={"letters": held_back("x")}), "apply holds it back: x"),
         (
-            Scene(refusals={"letters": f"apply holds it back: {'long ' * 60}"}),
+            Scene(refusals={"letters": held_back(f"{'long ' * 60}")}),
             f"apply holds it back: {'long ' * 27}lon…",
         ),
     ],
@@ -159,6 +200,3 @@ def test_what_others_wrote_is_put_on_one_line(text: str | None, plain: str) -> N
 def test_words() -> None:
     assert last_words("1\n2\n\n3\n4\n") == "2 / 3 / 4"
     assert [listed("abc"[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
-    assert [minutes(n) for n in (-1, 1, 119, 120, 7_200, 172_800)] == [
-        *("0 seconds", "1 second", "119 seconds", "2 minutes", "2 hours", "2 days")
-    ]

@@ -1,9 +1,12 @@
 """Campaigns that git, a hold, a person or Kueue stopped."""
 
-import pytest
-from unit.explain.scene import FILE, Scene, condition, repository, rests, runs, waits
-from unit.reconcile.live_objects import Object
+from dataclasses import replace
 
+import pytest
+from unit.explain.scene import BEFORE, FILE, Scene, condition, repository, rests, runs, waits
+from unit.reconcile.live_objects import Object, workload
+
+from converter.explain.rules import first_sentence
 from converter.names import (
     HELD_AT_ANNOTATION,
     HELD_BY_ANNOTATION,
@@ -20,6 +23,7 @@ HOLD = {
 }
 LONG_AGO = condition("Evicted", reason="Deactivated")
 JUST_NOW = {**LONG_AGO, "lastTransitionTime": "2026-01-01T11:59:58Z"}
+TWO_MINUTES_AGO = {**LONG_AGO, "lastTransitionTime": "2026-01-01T11:58:00Z"}
 
 
 def kueue(reason: str) -> Object:
@@ -38,6 +42,19 @@ def active(scene: Scene) -> Scene:
     (workload,) = scene.workloads
     workload["spec"]["active"] = True
     return scene
+
+
+def without_workload(scene: Scene) -> Scene:
+    return replace(scene, workloads=())
+
+
+def with_another(scene: Scene) -> Scene:
+    """Its Job has a second Workload, which is active."""
+    return replace(scene, workloads=(*scene.workloads, workload(scene.jobs[0], name="second")))
+
+
+def long_ago(cause: str) -> Object:
+    return {**LONG_AGO, "reason": f"DeactivatedDueTo{cause}"}
 
 
 @pytest.mark.parametrize(
@@ -61,11 +78,121 @@ def active(scene: Scene) -> Scene:
             "nothing on the cluster does: 1 pod",
         ),
         (rests(PAUSED, status={"terminating": 2}), "pausing", "2 pods still ending"),
+        (
+            active(rests(PAUSED)),
+            "pause-not-applied",
+            "nothing on the cluster does: Kueue may start it at any moment",
+        ),
+        (
+            active(rests(PAUSED, status={"terminating": 1})),
+            "pause-not-applied",
+            "Kueue may start it at any moment",
+        ),
+        (without_workload(rests(PAUSED)), "pause-not-applied", "there is no Workload that could"),
+        (
+            without_workload(going_on(rests(PAUSED))),
+            "pause-not-applied",
+            "no Workload that could be paused: 1 pod there",
+        ),
+        (with_another(rests(PAUSED)), "pause-not-applied", "Kueue may start it at any moment"),
+        (
+            with_another(rests()),
+            "pause-not-applied",
+            "one of its Workloads is inactive, and another one is active: Kueue may start it",
+        ),
+        (
+            with_another(rests(annotations=HOLD)),
+            "hold-not-enforced",
+            "hold 7 does not stop it: a Workload of it is active, and Kueue may start it",
+        ),
+        (active(rests(annotations=HOLD)), "hold-not-enforced", "Kueue may start it at any moment"),
+        (going_on(active(rests(annotations=HOLD))), "hold-not-enforced", "is active, and 1 pod"),
+        (going_on(active(rests(None, long_ago("X")))), "pause-not-enforced", "Workload is evicted"),
     ],
 )
 def test_who_stopped_it(scene: Scene, code: str, words: str) -> None:
     assert scene.first().code == code
     assert words in scene.first().sentence
+
+
+TOLD = {"manager": "campaigns", "fieldsV1": {"f:spec": {"f:active": {}}}}
+RESERVED = condition("QuotaReserved")
+
+
+def told_to_stop(scene: Scene, time: str) -> Scene:
+    (workload,) = scene.workloads
+    workload["metadata"]["managedFields"] = [{**TOLD, "time": time}]
+    return scene
+
+
+def suspended(scene: Scene, time: str) -> Scene:
+    scene.jobs[0]["status"]["conditions"] = [
+        {"type": "Suspended", "status": "True", "lastTransitionTime": time}
+    ]
+    return scene
+
+
+@pytest.mark.parametrize(
+    ("scene", "code", "sentence"),
+    [
+        (
+            rests(PAUSED, LONG_AGO, status={"terminating": 2}),
+            "pause-not-enforced",
+            f"it was stopped at {BEFORE}, and it still has 2 pods",
+        ),
+        (
+            rests(PAUSED, TWO_MINUTES_AGO, status={"terminating": 2}),
+            "pausing",
+            "it is being stopped: 2 pods still ending",
+        ),
+        (
+            suspended(rests(PAUSED, status={"active": 1}), BEFORE),
+            "pause-not-enforced",
+            f"it was stopped at {BEFORE}, and it still has 1 pod",
+        ),
+        (
+            rests(PAUSED, RESERVED, JUST_NOW),
+            "pausing",
+            "it is being stopped: its quota is not free yet",
+        ),
+        (
+            rests(PAUSED, RESERVED, LONG_AGO),
+            "pause-not-enforced",
+            f"it was stopped at {BEFORE}, and its quota is not free yet",
+        ),
+        (
+            told_to_stop(rests(PAUSED, RESERVED), BEFORE),
+            "pause-not-enforced",
+            f"it was stopped at {BEFORE}, and its quota is not free yet",
+        ),
+        (
+            suspended(told_to_stop(rests(PAUSED, RESERVED), "2026-01-01T11:59:58Z"), BEFORE),
+            "pausing",
+            "it is being stopped: its quota is not free yet",
+        ),
+        (rests(PAUSED, RESERVED), "pausing", "it is being stopped: its quota is not free yet"),
+    ],
+    ids=[
+        "pods of a lost node",
+        "pods that still have time",
+        "pods without an eviction",
+        "quota for a moment",
+        "quota for an hour",
+        "quota of one that never ran",
+        "told to stop just now, suspended for an hour",
+        "since nobody knows when",
+    ],
+)
+def test_a_stop_that_takes_too_long_is_no_stop(scene: Scene, code: str, sentence: str) -> None:
+    first = scene.first()
+    assert (first.code, first.sentence) == (code, sentence)
+    assert ("the platform team" in first.remedy) is (code == "pause-not-enforced")
+
+
+def test_one_that_runs_in_spite_of_a_hold_says_so_in_the_table() -> None:
+    scene = going_on(active(rests(annotations=HOLD)))
+    assert scene.codes() == ["hold-not-enforced", "running"]
+    assert first_sentence(scene.facts()).startswith("hold 7 does not stop it")
 
 
 def test_what_is_to_be_lifted_is_named_all_of_it() -> None:

@@ -154,9 +154,14 @@ def reaped(how: str, completed: str) -> Scene:
 @pytest.mark.parametrize(
     ("completed", "code", "words"),
     [
-        ("0-3", "finished", "4 of 4 volumes done; its Job was removed"),
-        ("0-2", "partly-failed", "1 of 4 volumes failed, first v3; its Job was removed"),
-        ("", "failed", "4 of 4 volumes failed, first v0; its Job was removed"),
+        (
+            "0-3",
+            "finished",
+            "(its Job was removed after its time to live, and the record of its end is kept): "
+            "4 of 4 volumes done",
+        ),
+        ("0-2", "partly-failed", "is kept): 1 of 4 volumes failed, first v3"),
+        ("", "failed", "is kept): 4 of 4 volumes failed, first v0"),
     ],
 )
 def test_one_whose_job_is_gone(completed: str, code: str, words: str) -> None:

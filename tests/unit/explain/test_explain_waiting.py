@@ -27,6 +27,7 @@ from unit.reconcile.queue_objects import (
     local_queue,
 )
 
+from converter.names import KUEUE_QUEUE_LABEL
 from converter.observe.places import Place
 from converter.reconcile.queue_chain import Missing, QueueChain, Read, Unknown
 
@@ -61,7 +62,7 @@ TAINT = {"key": "gpu", "value": "a100", "effect": "NoSchedule"}
         (
             chain(inactive(cluster_queue(), "FlavorNotFound", "no flavor a100")),
             "queue-inactive",
-            "ClusterQueue gpu-cq is not active (FlavorNotFound): no flavor a100",
+            "ClusterQueue gpu-cq is not active (FlavorNotFound: no flavor a100)",
         ),
         (
             chain(Unknown("forbidden"), queue=inactive(local_queue(), "Stopped", "it rests")),
@@ -89,6 +90,78 @@ def test_a_queue_that_does_not_work(of: QueueChain | None, code: str, words: str
 def test_a_job_without_a_workload(scene: Scene, code: str, words: str) -> None:
     assert scene.first().code == code
     assert words in scene.first().sentence
+
+
+SECONDS_AGO = "2026-01-01T11:59:58Z"
+
+
+def suspended_at(scene: Scene, time: str) -> Scene:
+    scene.jobs[0]["status"] = {
+        "conditions": [{"type": "Suspended", "status": "True", "lastTransitionTime": time}]
+    }
+    return scene
+
+
+def in_queue_since(scene: Scene, time: str) -> Scene:
+    """Its queue label was written at this time."""
+    entry = scene.jobs[0]["metadata"]["managedFields"][0]
+    assert KUEUE_QUEUE_LABEL in str(entry)
+    entry["time"] = time
+    return scene
+
+
+def with_old_workload(scene: Scene, gone_since: str) -> Scene:
+    old = workload(scene.jobs[0], active=False)
+    old["metadata"]["deletionTimestamp"] = gone_since
+    return replace(scene, workloads=(old,))
+
+
+@pytest.mark.parametrize(
+    ("scene", "code", "words"),
+    [
+        (suspended_at(without_workload(with_class({})), SECONDS_AGO), "new", "put back"),
+        (in_queue_since(without_workload(with_class({})), SECONDS_AGO), "new", "put back into the"),
+        (with_old_workload(without_workload(with_class({})), SECONDS_AGO), "new", "2 seconds ago"),
+        (
+            with_old_workload(without_workload(with_class({})), "2026-01-01T11:30:00Z"),
+            "no-workload",
+            "since 2026-01-01T11:30:00Z",
+        ),
+        (
+            suspended_at(without_workload(with_class({})), "2026-01-01T10:00:00Z"),
+            "no-workload",
+            f"since {BEFORE}",
+        ),
+    ],
+    ids=["suspended", "resumed", "renewed", "renewed long ago", "suspended before it was made"],
+)
+def test_an_old_job_has_been_without_a_workload_since_it_lost_it(
+    scene: Scene, code: str, words: str
+) -> None:
+    first = scene.first()
+    assert (first.code, words in first.sentence) == (code, True), first
+
+
+ELSE = repository(queue="other")
+
+
+@pytest.mark.parametrize(
+    ("of", "codes"),
+    [
+        (chain(queue=Missing()), ["inadmissible", "drifted"]),
+        (chain(queue=local_queue(stopPolicy="Hold")), ["inadmissible", "drifted"]),
+        (a_queue({**ROOMY, "cpu": "1"}), ["inadmissible", "drifted"]),
+        (None, ["inadmissible", "drifted"]),
+    ],
+)
+def test_a_job_is_not_judged_by_the_queue_that_git_has_by_now(
+    of: QueueChain | None, codes: list[str]
+) -> None:
+    named = of and replace(of, queue="other")
+    scene = replace(waits(chain=named), repo=ELSE)
+    assert scene.codes() == codes
+    assert scene.first().sentence == "Kueue does not admit it: no room"
+    assert "it is in LocalQueue gpu, and git says other" in scene.causes()[1].sentence
 
 
 def quota(**less: str) -> Mapping[str, str]:
@@ -143,7 +216,6 @@ def quota(**less: str) -> Mapping[str, str]:
             "flavor a100 has the taint gpu=a100:NoSchedule",
             "tolerations",
         ),
-        (a_queue(), "inadmissible", "Kueue has not admitted it yet", ""),
     ],
 )
 def test_without_quota(of: QueueChain, code: str, sentence: str, remedy: str) -> None:
@@ -177,6 +249,24 @@ def test_what_kueue_says_of_flavors_that_are_not_meant_is_left_out() -> None:
     assert said.endswith("to pod set main: insufficient quota for cpu in flavor a")
 
 
+LENT = "wait until others end; ask for less at once"
+
+
+def in_cohort(borrowing: str | None = None, used: str = "0") -> QueueChain:
+    """A queue that may borrow so many GPUs, or as many as there are."""
+    limit: dict[str, str] = {} if borrowing is None else {"borrowingLimit": borrowing}
+    gpus = {"nominalQuota": "8", **limit}
+    quotas: dict[str, str | Mapping[str, str]] = {**ROOMY, "nvidia.com/gpu": gpus}
+    queue = cluster_queue(group({"a100": quotas}), cohortName="all")
+    in_use = [{"name": "nvidia.com/gpu", "total": used}]
+    queue["status"] = {"flavorsReservation": [{"name": "a100", "resources": in_use}]}
+    return chain(queue, [flavor("a100", {"gpu": "a100"})])
+
+
+def without_message(scene: Scene) -> Scene:
+    return replace(scene, workloads=(with_conditions(scene.workloads[0]),))
+
+
 def ahead(name: str) -> tuple[Object, Object]:
     job = queued(manifests(repository())[0])
     job["metadata"]["name"] = name
@@ -202,8 +292,59 @@ def test_who_is_before_it_in_the_queue() -> None:
 
 
 def test_the_first_in_the_queue_is_behind_nobody() -> None:
-    scene = waits(places={PLACE: Place(1, 1, 0)})
+    scene = without_message(waits(places={PLACE: Place(1, 1, 0)}))
     assert scene.codes() == ["next-in-queue"]
+
+
+@pytest.mark.parametrize(
+    ("of", "places", "codes", "remedy"),
+    [
+        (a_queue(), {}, ["inadmissible"], ""),
+        (in_cohort(used="8"), {PLACE: Place(1, 1, 0)}, ["queue-full", "next-in-queue"], LENT),
+        (in_cohort(used="8"), {PLACE: Place(2, 2, 0)}, ["queue-full", "queue-position"], LENT),
+        (in_cohort(used="8"), {}, ["queue-full"], LENT),
+        (in_cohort(used="6"), {}, ["inadmissible"], ""),
+        (in_cohort("4", used="7"), {}, ["queue-full"], LENT),
+        (in_cohort("4", used="12"), {PLACE: Place(1, 1, 0)}, ["queue-full", "next-in-queue"], ""),
+        (in_cohort("4", used="6"), {}, ["inadmissible"], ""),
+    ],
+    ids=[
+        *("room for all", "next", "second", "without a place", "room of its own"),
+        *("the cohort has less", "all is borrowed", "some is left"),
+    ],
+)
+def test_kueues_reason_is_told_wherever_it_stands(
+    of: QueueChain, places: Mapping[str, Place], codes: list[str], remedy: str
+) -> None:
+    scene = waits(chain=of, places=places)
+    first = scene.first()
+    assert scene.codes() == codes
+    assert first.sentence.endswith(": no room") or "0 is free in flavor a100" in first.sentence
+    assert first.remedy.startswith(remedy)
+    assert any("nvidia.com/gpu: needs 2 x 1 = 2" in line for line in first.details)
+
+
+@pytest.mark.parametrize(
+    ("of", "line"),
+    [
+        (in_cohort(used="9"), "quota 8, in use 9, free 0"),
+        (in_cohort("4", used="12"), "quota 8, with 4 to borrow, in use 12, free 0 (too little)"),
+        (
+            in_cohort("4", used="11"),
+            "quota 8, with 4 to borrow, in use 11, free 0, with 1 to borrow (too little)",
+        ),
+        (in_cohort("4", used="10"), "in use 10, free 0, with 2 to borrow"),
+        (in_cohort("4", used="3"), "in use 3, free 5, with 4 to borrow"),
+        (in_cohort("4", used="20"), "in use 20, free 0 (too little)"),
+    ],
+)
+def test_what_is_borrowed_is_off_the_limit(of: QueueChain, line: str) -> None:
+    (found,) = (each for each in waits(chain=of).first().details if "gpu: needs" in each)
+    assert found.endswith(line)
+
+
+def test_one_that_kueue_has_not_tried_says_so() -> None:
+    assert without_message(waits()).first().sentence == "Kueue has not tried it"
 
 
 def preempted(message: str) -> Scene:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,27 @@ def test_instances_share_no_port_and_no_subnet() -> None:
     one, two = instance.create("one", Spec()), instance.create("two", Spec())
     assert not set(one.ports.values()) & set(two.ports.values())
     assert one.subnet != two.subnet
+
+
+def test_instances_share_no_address_of_services() -> None:
+    one, two = instance.create("one", Spec()), instance.create("two", Spec())
+    assert one.service_range == f"198.18.{one.subnet}.128/26"
+    assert one.service_address == f"198.18.{one.subnet}.129"
+    assert one.service_address != two.service_address
+    assert instance.load("one") == one
+
+
+def test_an_older_instance_keeps_the_services_that_it_has() -> None:
+    created = instance.create("one", Spec())
+    file = created.directory / "instance.json"
+    state = json.loads(file.read_text())
+    del state["service_range"]
+    file.write_text(json.dumps(state))
+    found = instance.load("one")
+    assert found is not None
+    assert found.service_address == "10.96.0.1"
+    found.save()
+    assert instance.load("one") == found
 
 
 def test_there_is_none_before_it_is_created_and_after_it_is_removed() -> None:

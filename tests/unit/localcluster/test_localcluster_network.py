@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 
 import pytest
@@ -63,3 +64,13 @@ def test_addresses_of_this_machine() -> None:
     assert network.has_address("127.0.0.1")
     # Reserved for future use (RFC 1112): no machine has it.
     assert not network.has_address("240.0.0.1")
+
+
+def test_pods_services_and_the_node_share_no_address() -> None:
+    pods, services = (
+        ipaddress.ip_network(found) for found in (network.pod_subnet(7), network.service_range(7))
+    )
+    assert not pods.overlaps(services)
+    node = ipaddress.ip_address(network.node_address(7))
+    assert node not in pods
+    assert node not in services

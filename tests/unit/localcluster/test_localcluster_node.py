@@ -114,7 +114,8 @@ def test_the_components_of_each_mode() -> None:
         bringup.component_names(Spec(mode=mode, kwok_nodes=nodes))
         for mode in (Mode.FULL, Mode.KWOK)
     )
-    assert set(full) - set(kwok) == {"node-namespace", "containerd", "kubelet"}
+    real_node = {"apiserver-relay", "node-namespace", "containerd", "kubelet"}
+    assert set(full) - set(kwok) == real_node
     assert kwok[:2] == full[:2] == ("etcd", "kube-apiserver")
 
 

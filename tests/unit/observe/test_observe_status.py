@@ -22,7 +22,7 @@ from unit.reconcile.live_objects import (
     workload,
 )
 
-from converter.names import HOLD_ANNOTATION
+from converter.names import HOLD_ANNOTATION, KUEUE_MIN_PARALLELISM_ANNOTATION
 from converter.observe.phase import Phase
 from converter.observe.places import Place, places_of
 from converter.observe.status import Status, of_job, statuses
@@ -60,6 +60,10 @@ def not_requeued(of: Object, reason: str) -> Object:
     made = workload(of, active=True, Evicted=reason)
     made["status"]["conditions"].append({"type": "Requeued", "status": "False", "reason": reason})
     return made
+
+
+def active_again(of: Object) -> Object:
+    return {**of, "spec": {"active": True}}
 
 
 def with_pods(live: Object, active: int, terminating: int = 0) -> Object:
@@ -151,7 +155,36 @@ def with_pods(live: Object, active: int, terminating: int = 0) -> Object:
             Phase.PAUSING,
             "its Workload is still active: apply again",
         ),
+        (evicted(PAUSED), [], Phase.PAUSING, "Kueue has made no Workload to pause: apply again"),
+        (
+            evicted(PAUSED),
+            [workload(evicted(PAUSED), active=False), workload(evicted(PAUSED), name="second")],
+            Phase.PAUSING,
+            "another Workload of it is active",
+        ),
+        (
+            evicted(job()),
+            [workload(evicted(job()), name="second"), held(evicted(job()))],
+            Phase.PAUSING,
+            "another Workload of it is active",
+        ),
+        (
+            evicted(PAUSED),
+            [
+                workload(evicted(PAUSED), active=False),
+                workload(evicted(PAUSED), name="second", Finished="Succeeded"),
+            ],
+            Phase.PAUSED,
+            "",
+        ),
+        (
+            with_pods(running(job()), 1),
+            [active_again(held(running(job())))],
+            Phase.RUNNING,
+            "hold 7 does not stop it",
+        ),
         (OUTSIDE, [], Phase.PAUSED, ""),
+        (OUTSIDE, [workload(OUTSIDE)], Phase.PAUSED, ""),
         (ended(job()), [], Phase.FINISHED, ""),
         (ended(job(), "Failed", "0"), [], Phase.PARTLY_FAILED, ""),
         (ended(job(), "Failed", ""), [], Phase.FAILED, ""),
@@ -276,11 +309,25 @@ def test_what_a_wait_ends_on(phase: Phase, is_end: bool, rests: bool) -> None:
     assert (phase.is_end, phase.rests) == (is_end, rests)
 
 
+def by_hand(parallelism: int) -> Object:
+    live = running(job())
+    return {**live, "spec": {**live["spec"], "parallelism": parallelism}}
+
+
+def partly_admitted(pods: int) -> Object:
+    live = by_hand(pods)
+    live["metadata"]["annotations"][KUEUE_MIN_PARALLELISM_ANNOTATION] = "1"
+    return live
+
+
 @pytest.mark.parametrize(
     ("live", "said", "drifted"),
     [
         (running(job()), {}, ""),
         (running(job(window=3)), {}, "its window is 3, and git says 2"),
+        (by_hand(3), {}, "its Job's parallelism is 3, and git says window 2"),
+        (by_hand(1), {}, "its Job's parallelism is 1, and git says window 2"),
+        (partly_admitted(1), {}, ""),
         (running(job(inputs="other")), {}, "its volumes, pipeline, size or settings changed"),
         (running(job(pipeline="old")), {}, "it runs pipeline old, and git says ocr"),
         (running(job(volumes=4)), {}, "it has 4 volumes, and git has 3"),
@@ -326,7 +373,9 @@ def test_places_count_from_1_and_name_who_is_ahead() -> None:
         return {"metadata": {"name": name}, "priority": 5, **places}
 
     found = places_of([pending("job-b", 1, 3), pending("job-a", 0, 1)])
-    assert found == {"job-a": Place(1, 2, 5), "job-b": Place(2, 4, 5, ahead=("job-a",))}
+    line = ("job-a", "job-b")
+    assert found == {"job-a": Place(1, 2, 5, line), "job-b": Place(2, 4, 5, line)}
+    assert [found[each].ahead for each in line] == [(), ("job-a",)]
     assert found["job-b"].others == 2
 
 

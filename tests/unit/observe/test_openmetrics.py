@@ -89,6 +89,8 @@ RUNNING = Admission(("gpu-a",), 0, HOUR_AGO)
         ("paused_seconds", letters(Phase.FINISHED, **SINCE), {}),
         ("created_timestamp_seconds", letters(created="1970-01-01T00:01:00Z"), {"": 60}),
         ("created_timestamp_seconds", letters(), {}),
+        ("created_timestamp_seconds", letters(created="yesterday"), {}),
+        ("paused_seconds", letters(Phase.PAUSED, since="2026-05-04T11:00:00"), {}),
         ("eta_seconds", letters(done=4, failed=1, admission=RUNNING), {"": 3600}),
         ("eta_seconds", letters(done=2, admission=RUNNING), {}),
         ("eta_seconds", letters(Phase.PAUSED, done=5, admission=RUNNING), {}),

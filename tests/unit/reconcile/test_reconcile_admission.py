@@ -25,8 +25,9 @@ from unit.reconcile.queue_objects import chain, cluster_queue, inactive, local_q
 
 from converter.manifest import Manifest
 from converter.names import KUEUE_PRIORITY_LABEL
-from converter.reconcile.admission import class_objection, queue_objection, waiting_jobs
+from converter.reconcile.admission import class_objection, waiting_jobs
 from converter.reconcile.live import Live
+from converter.reconcile.objection import cluster_queue_objection, queue_objection
 from converter.reconcile.outcome import Fate
 from converter.reconcile.queue_chain import Missing, QueueChain, Read, Unknown
 
@@ -36,6 +37,11 @@ NO_QUEUE = "there is no LocalQueue gpu in namespace batch"
 
 def live_and(live_job: Object, **conditions: Any) -> Live:
     return state(*live_campaign(live_job), workloads=(workload(live_job, **conditions),))
+
+
+def named(operator: str, *values: str, key: str = "kubernetes.io/metadata.name") -> dict[str, Any]:
+    expression = {"key": key, "operator": operator, "values": list(values)}
+    return {"matchExpressions": [expression]}
 
 
 @pytest.mark.parametrize(
@@ -95,6 +101,8 @@ def test_what_starts_resumes_or_waits_is_checked(
             "ClusterQueue gpu-cq is not active (FlavorNotFound: Can't admit new workloads)",
         ),
         (chain(inactive(cluster_queue(), "Stopped", "is stopped", seen=0)), ""),
+        (chain({**cluster_queue(), "status": None}, queue={**local_queue(), "status": None}), ""),
+        (chain(UNKNOWN, queue={**local_queue(), "status": None}), ""),
         (chain(cluster_queue(namespaceSelector=None)), "takes nothing from namespace batch"),
         (chain(cluster_queue(namespaceSelector={"matchLabels": {"team": "a"}})), ""),
         (
@@ -105,13 +113,36 @@ def test_what_starts_resumes_or_waits_is_checked(
             ),
             "takes nothing from namespace batch",
         ),
+        (chain(cluster_queue(namespaceSelector=named("In", "maps", "batch"))), ""),
+        (chain(cluster_queue(namespaceSelector=named("In", "maps"))), "takes nothing from"),
+        (chain(cluster_queue(namespaceSelector=named("NotIn", "maps"))), ""),
+        (chain(cluster_queue(namespaceSelector=named("NotIn", "batch"))), "takes nothing from"),
+        (chain(cluster_queue(namespaceSelector=named("Exists"))), ""),
+        (chain(cluster_queue(namespaceSelector=named("DoesNotExist"))), "takes nothing from"),
+        (chain(cluster_queue(namespaceSelector=named("In", "a", key="team"))), ""),
         (chain(cluster_queue()), ""),
     ],
 )
 def test_a_queue_that_admits_nothing_is_an_objection(found: QueueChain, said: str) -> None:
-    reason = queue_objection(found, SETTINGS)
+    reason = str(queue_objection(found, SETTINGS.namespace) or "")
     assert bool(reason) is bool(said)
     assert said in reason
+
+
+@pytest.mark.parametrize(
+    ("queue", "code", "remedy"),
+    [
+        (cluster_queue(stopPolicy="Hold"), "queue-stopped", "have stopPolicy set to None"),
+        (inactive(cluster_queue(), "FlavorNotFound", "no a"), "queue-inactive", "repaired"),
+        (cluster_queue(namespaceSelector=None), "", ""),
+    ],
+)
+def test_a_cluster_queue_that_admits_nothing_from_anywhere(
+    queue: Object, code: str, remedy: str
+) -> None:
+    found = cluster_queue_objection(queue)
+    assert (found.code if found else "") == code
+    assert remedy in (found.remedy if found else "")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +157,7 @@ def test_a_queue_that_admits_nothing_is_an_objection(found: QueueChain, said: st
 def test_a_priority_class_that_is_missing_is_an_objection(
     priority: str, read: Read, objects: bool
 ) -> None:
-    reason = class_objection(priority, chain(cluster_queue(), high=read))
+    reason = str(class_objection(priority, chain(cluster_queue(), high=read)) or "")
     assert ("there is no WorkloadPriorityClass high" in reason) is objects
 
 

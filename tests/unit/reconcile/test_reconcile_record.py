@@ -105,11 +105,20 @@ def _data(**changes: str | None) -> dict[str, str]:
         _data(volumesDone="many"),
         _data(failedVolumes=None),
         _data(volumesSha256=None),
+        _data(startedAt="yesterday"),
+        _data(finishedAt="2026-01-02T00:00:00"),
+        _data(startedAt="0001-01-01T00:00:00+01:00"),
     ],
 )
 def test_anything_else_is_no_record(data: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"no |invalid literal"):
         Record.from_data(data)
+
+
+@pytest.mark.parametrize("time", ["", "2026-01-02T00:00:00Z", "2026-01-02T02:00:00+02:00"])
+def test_a_time_is_kept_as_it_was_written(time: str) -> None:
+    read = Record.from_data(_data(startedAt=time, finishedAt=time))
+    assert (read.started_at, read.finished_at) == (time, time)
 
 
 def record(*objects: Object) -> Object:

@@ -33,6 +33,7 @@ from converter.names import (
     status_configmap,
 )
 from converter.observe.places import Place, Places
+from converter.observe.refusal import Refusal
 from converter.observe.snapshot import Snapshot
 from converter.observe.status import statuses
 from converter.observe.wanted import wanted_of
@@ -112,7 +113,7 @@ class Site:
     places: dict[str, Place] = field(default_factory=dict)
     places_unread: str = ""
     chain: Any = None
-    refusals: Mapping[str, str] = field(default_factory=dict)
+    refusals: Mapping[str, Refusal | None] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -385,5 +386,5 @@ def archive() -> Site:
             each["metadata"]["labels"][KUEUE_PRIORITY_LABEL] = priority
     flavors = [flavor(each, {"gpu": each}) for each in ("l40s", "a100")]
     site.chain = chain(queue(), flavors)
-    site.refusals = {"postcards": "", "dissertations": ""}
+    site.refusals = {"postcards": None, "dissertations": None}
     return site

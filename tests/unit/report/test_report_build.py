@@ -203,11 +203,12 @@ def test_why_the_quota_is_not_known(of: Any, unread: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "state"),
     [
-        ({"spec": {"stopPolicy": "Hold"}}, "It is stopped and admits nothing (stopPolicy Hold)."),
+        ({"spec": {"stopPolicy": "Hold"}}, "is stopped and admits nothing (stopPolicy Hold)."),
         (
             {"conditions": [{"type": "Active", "status": "False", "message": "no flavor a"}]},
-            "It is not active: no flavor a",
+            "is not active (no flavor a).",
         ),
+        ({"conditions": [{"type": "Active", "status": "False", "observedGeneration": 0}]}, ""),
         ({"conditions": [{"type": "Active", "status": "True", "message": "fine"}]}, ""),
     ],
 )
@@ -215,7 +216,8 @@ def test_a_queue_that_admits_nothing_says_so(changes: Any, state: str) -> None:
     made = queue()
     made["spec"] |= changes.get("spec", {})
     made["status"]["conditions"] = changes.get("conditions", [])
-    assert quota_of(chain(made)).state == state
+    said = quota_of(chain(made)).state
+    assert said == (f"ClusterQueue {made['metadata']['name']} {state}" if state else "")
 
 
 @pytest.mark.parametrize(

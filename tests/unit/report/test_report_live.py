@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
+from markupsafe import escape
 from unit.report.archive import archive
 
 from converter.errors import ApiError, CampaignsError, ClusterUnavailable
@@ -21,7 +22,7 @@ class Cluster:
     """Answers with a page whose commit counts the reads, or with a failure."""
 
     model: Model = field(default_factory=lambda: archive().model())
-    failure: CampaignsError | None = None
+    failure: Exception | None = None
     reads: int = 0
 
     def read(self) -> Model:
@@ -62,18 +63,18 @@ def test_the_page_follows_what_is_read(cluster: Cluster) -> None:
         ClusterUnavailable("no answer from the API server"),
         ApiError("read", "jobs in team", 500, "InternalError", "etcd is <gone>"),
         CampaignsError("the repository has a problem: campaigns/a.yaml:1:1"),
+        KeyError("positionInLocalQueue"),
     ],
     ids=lambda failure: type(failure).__name__,
 )
-def test_a_failure_is_told_and_what_was_read_stays(
-    cluster: Cluster, failure: CampaignsError
-) -> None:
+def test_a_failure_is_told_and_what_was_read_stays(cluster: Cluster, failure: Exception) -> None:
     shown = board(cluster)
     cluster.failure = failure
     until(lambda: "This is not new any more" in shown.page())
     text = shown.page()
     assert "ago, and cannot be read now: " in text
-    assert str(failure).replace("<", "&lt;").replace(">", "&gt;") in text
+    named = "" if isinstance(failure, CampaignsError) else f"{type(failure).__name__}: "
+    assert escape(f"{named}{failure}") in text
     assert "letters-1890-1914" in text
     cluster.failure = None
     until(lambda: "This is not new any more" not in shown.page())

@@ -140,6 +140,6 @@ def test_commands_and_times_in_a_sentence_are_marked_up() -> None:
     text = page(model)
     assert "<code>campaigns retry map-sheets</code> writes a campaign file" in text
     assert "It has ended at 2026-03-11 02:00 UTC: 18 of 18 volumes failed" in text
-    odd = replace(model.cards[0].causes[0], sentence="an odd ` backtick <b>")
+    odd = replace(model.cards[0].causes[0], what="an odd ` backtick <b>")
     card = replace(model.cards[0], causes=(odd,))
     assert "An odd ` backtick &lt;b&gt;" in page(replace(model, cards=(card,)))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from converter.report.serve import Server
+from converter.report.serve import Place, Server
 
 
 @pytest.fixture
@@ -53,6 +53,24 @@ def test_it_is_on_the_loopback_only(server: Server) -> None:
     assert server.server_address[0] == "127.0.0.1"
     assert server.place.url.startswith(f"http://127.0.0.1:{server.server_port}/")
     assert len(server.place.secret) > 20
+
+
+@pytest.mark.parametrize(
+    ("target", "is_page"),
+    [
+        ("/{}/", True),
+        ("/{}/?now", True),
+        ("/{}", False),
+        ("/", False),
+        ("", False),
+        ("http://[x", False),
+        ("//[/{}/", False),
+        ("/\xff", False),
+    ],
+)
+def test_the_path_is_the_secret_and_nothing_else_is(target: str, is_page: bool) -> None:
+    place = Place(8000)
+    assert place.is_path(target.format(place.secret)) is is_page
 
 
 @pytest.mark.parametrize("host", ["evil.example.com", "127.0.0.1", "127.0.0.1:1", "[::1]:80"])

@@ -1,0 +1,159 @@
+"""What the chart refuses to run in the cluster, each with the sentence that it gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chart.bad import Bad
+from chart.helm import Values
+
+HTTPS = "https://git.example.com/team/campaigns.git"
+SSH = "git@git.example.com:team/campaigns.git"
+IMAGE = {"repository": "registry.example.com/campaigns"}
+
+
+def in_cluster(url: str = HTTPS, **settings: Any) -> Values:
+    """Values with which the chart makes the CronJob; `repository` adds to the address."""
+    repository = {"url": url, **settings.pop("repository", {})}
+    chosen = {"enabled": True, "repository": repository, **settings}
+    return {"image": IMAGE, "apply": {"inCluster": chosen}}
+
+
+def unmatched(name: str, key: str, value: str, **settings: Any) -> Bad:
+    """A value that the schema has no place for."""
+    at = f"at '/apply/inCluster/{key}': "
+    return Bad(name, in_cluster(**settings), f"{at}'{value}' does not match pattern")
+
+
+def address(name: str, url: str) -> Bad:
+    return unmatched(name, "repository/url", url, url=url)
+
+
+def revision(name: str, value: str) -> Bad:
+    return unmatched(name, "repository/revision", value, repository={"revision": value})
+
+
+def path(name: str, value: str) -> Bad:
+    return unmatched(name, "repository/path", value, repository={"path": value})
+
+
+def argument(name: str, value: str) -> Bad:
+    return unmatched(name, "arguments/0", value, arguments=[value])
+
+
+REFUSED_BY_TEMPLATES = [
+    Bad(
+        "runs in the cluster without an identity",
+        {"image": IMAGE, "apply": {**in_cluster()["apply"], "enabled": False}},
+        "apply.inCluster runs as the identity apply; set apply.enabled to true",
+    ),
+    Bad(
+        "runs in the cluster without an image",
+        {**in_cluster(), "image": {}},
+        "image.repository is empty; name the image of the tool, which apply.inCluster runs",
+    ),
+    Bad(
+        "runs in the cluster without a repository",
+        in_cluster(""),
+        "apply.inCluster.repository.url is empty; write the address of the campaigns repository",
+    ),
+    Bad(
+        "https with a key",
+        in_cluster(HTTPS, sshSecret="git"),
+        f"apply.inCluster: {HTTPS} is not fetched by ssh; write httpSecret in place of sshSecret, "
+        "or the ssh address",
+    ),
+    Bad(
+        "ssh with a password",
+        in_cluster(SSH, httpSecret="git"),
+        f"apply.inCluster: {SSH} is fetched by ssh; write sshSecret in place of httpSecret, or the "
+        "https address",
+    ),
+    Bad(
+        "ssh without a key",
+        in_cluster(SSH),
+        f"apply.inCluster: {SSH} is fetched by ssh; name the Secret with ssh-privatekey and "
+        "known_hosts in sshSecret",
+    ),
+    Bad(
+        "ssh with an authority",
+        in_cluster(SSH, sshSecret="git", caConfigMap="ca"),
+        f"apply.inCluster: {SSH} is fetched by ssh, which knows a server by known_hosts; leave out "
+        "caConfigMap",
+    ),
+    Bad(
+        "helm test without an image",
+        {"tests": {"converterConfigMap": "converter"}, "viewer": {"enabled": True}},
+        "image.repository is empty; name the image of the tool, which the helm test runs",
+    ),
+    Bad(
+        "helm test without its identity",
+        {"tests": {"converterConfigMap": "converter"}, "image": IMAGE},
+        "the helm test (tests.converterConfigMap) runs as the identity viewer; set viewer.enabled "
+        "to true",
+    ),
+]
+
+REFUSED_BY_SCHEMA = [
+    address("address that is an option", "--upload-pack=touch"),
+    address("host that is an option", "ssh://-oProxyCommand=touch/x"),
+    address("host that is an option, as scp has it", "-oProxyCommand=touch:x"),
+    address("user that is an option", "ssh://-oProxyCommand=touch@host/x"),
+    address("path that is an option, as scp has it", "git@host:-x"),
+    address("password in the address", "https://me:secret@git.example.com/x"),
+    address("user in the address", "https://me@git.example.com/x"),
+    address("unprotected", "http://git.example.com/x"),
+    address("unprotected, of git", "git://git.example.com/x"),
+    address("helper", "ext::sh -c touch"),
+    address("file", "file:///etc"),
+    address("file without a scheme", "/srv/git/x"),
+    address("shell text", "https://git.example.com/$(touch)"),
+    address("query", "https://git.example.com/x?token=secret"),
+    revision("revision that is an option", "--detach"),
+    revision("empty revision", ""),
+    revision("revision with a space", "main other"),
+    revision("revision of Kubernetes' own", "$(URL)"),
+    revision("range of an older commit", "main~1"),
+    Bad(
+        "range",
+        in_cluster(repository={"revision": "a..b"}),
+        "at '/apply/inCluster/repository/revision': 'not' failed",
+    ),
+    path("path out of the repository", "../x"),
+    path("path out of the repository, further on", "a/../../x"),
+    path("path from the top", "/etc"),
+    path("path that is an option", "-x"),
+    argument("second repository", "other"),
+    argument("option of one letter", "-v"),
+    argument("two words", "--timeout 2h"),
+    argument("shell text as an option", "--timeout=$(x)"),
+    *(
+        Bad(
+            f"option {option}",
+            in_cluster(arguments=[option]),
+            "at '/apply/inCluster/arguments/0': 'not' failed",
+        )
+        for option in ("--namespace=other", "--kubeconfig=/x", "--context=x", "--dry-run")
+    ),
+    unmatched("schedule of four", "schedule", "* * * *", schedule="* * * *"),
+    Bad(
+        "no time",
+        in_cluster(timeoutSeconds=5),
+        "at '/apply/inCluster/timeoutSeconds': minimum: got 5, want 60",
+    ),
+    Bad(
+        "tag as a part of the repository",
+        {"image": {"repository": "registry.example.com/campaigns:1.0"}},
+        "at '/image/repository': 'registry.example.com/campaigns:1.0' does not match pattern",
+    ),
+    Bad(
+        "digest that is too short",
+        {"image": {**IMAGE, "digest": "sha256:0"}},
+        "at '/image/digest': 'sha256:0' does not match pattern",
+    ),
+    Bad(
+        "unknown key of a toleration",
+        in_cluster(tolerations=[{"key": "gpu", "efect": "NoSchedule"}]),
+        "at '/apply/inCluster/tolerations/0': additional properties 'efect' not allowed",
+    ),
+]
