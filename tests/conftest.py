@@ -28,6 +28,17 @@ FRAIL_INSTANCE = f"{INSTANCE}-frail"
 # A directory with a file for each instance that this run started; the processes that run tests side
 # by side inherit it.
 STARTED = "CAMPAIGNS_TEST_STARTED"
+SLOWEST = (
+    "test_frail.py",
+    "test_pause.py",
+    "test_cycles.py",
+    "test_faults.py",
+    "test_upgrades.py",
+    "test_records.py",
+    "test_kills.py",
+    "test_diff.py",
+    "test_queue_chain.py",
+)
 SPEC = Spec(kwok_nodes=(KwokNode("kwok-gpu", labels={"gpu": "a100"}, gpus=8),))
 
 
@@ -41,7 +52,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """An exhaustive test takes as long as it takes."""
+    """The files that take longest first, so that none of them is what the others wait for.
+
+    An exhaustive test takes as long as it takes.
+    """
+    place = {name: number for number, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(SLOWEST)))
     if config.getoption("--exhaustive"):
         for item in items:
             item.add_marker(pytest.mark.timeout(0))

@@ -84,8 +84,9 @@ class Campaigns:
         return Judge().hear(history)
 
 
-def on_fake_nodes(team: Team) -> None:
-    team.tenant.install({"queue": {"quota": QUOTA}})
+def on_fake_nodes(team: Team, *, policies: bool = True) -> None:
+    security = {"policies": {"enabled": policies}}
+    team.tenant.install({"queue": {"quota": QUOTA}, "security": security})
     team.write_settings(sizes={"s": SIZE}, **FAKE_NODES)
     team.write_pipeline()
 
@@ -138,8 +139,11 @@ class WithoutHandoff(Kueue):
 
 
 def test_the_history_shows_a_start_with_no_admission(team: Team, tmp_path: Path) -> None:
-    """The same campaigns without the hand-off: so the test above can see what it looks for."""
-    on_fake_nodes(team)
+    """The same campaigns without the hand-off: so the test above can see what it looks for.
+
+    The chart's policies would refuse it.
+    """
+    on_fake_nodes(team, policies=False)
     campaigns = Campaigns(team, volumes=2, queue=WithoutHandoff())
     with watched(team, tmp_path) as watch:
         for paused in ([], NAMES, []):

@@ -113,7 +113,13 @@ def settings(team: Team, **changes: Any) -> None:
 def play(team: Team) -> None:
     """A campaign that runs, one that waits, one paused before it was queued, and one since."""
     classes = [{"name": f"{team.namespace}-urgent", "value": 1}]
-    team.tenant.install({"queue": {"priorityClasses": classes}, "viewer": {"enabled": True}})
+    team.tenant.install(
+        {
+            "queue": {"priorityClasses": classes},
+            "viewer": {"enabled": True},
+            "security": {"policies": {"queues": ["other"]}},
+        }
+    )
     settings(team)
     team.write_pipeline(script=SLOW)
     team.write_pipeline("wide", size="l")

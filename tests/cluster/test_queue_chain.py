@@ -255,6 +255,8 @@ def test_an_identity_that_may_not_read_the_queue_is_warned_and_sends(team: Team)
 
 
 def test_a_queue_that_is_misspelt_is_one_that_the_identity_may_not_read(team: Team) -> None:
+    # Without this the policies refuse it.
+    team.tenant.install({"security": {"policies": {"queues": ["nosuch"]}}})
     team.write_settings(queue="nosuch")
     team.write_pipeline()
     team.write_campaign("one")
