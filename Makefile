@@ -19,7 +19,7 @@ demo: $(VENV)  ## From nothing to finished campaigns on a real cluster
 test: check  ## Everything: lint, types, unit, chart and cluster tests on a cluster of their own
 	@$(LOCALCLUSTER) build >/dev/null
 	@$(LOCALCLUSTER) image >/dev/null
-	$(PYTHON) -m pytest --numprocesses 5 --dist loadfile --no-loadscope-reorder
+	$(PYTHON) -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)  ## Lint and types
 	.venv/bin/ruff check .

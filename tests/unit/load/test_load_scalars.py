@@ -89,7 +89,11 @@ def test_text_is_what_every_reader_takes_for_text(text: str) -> None:
         if isinstance(read, list) and isinstance(read[0], dict | list):
             return
         assert read == [text]
-        assert YAML(typ="safe", pure=True).load(document) == [text]
+        try:
+            assert YAML(typ="safe", pure=True).load(document) == [text]
+        except ValueError:
+            # It takes a sign or a dot with nothing but underscores for a number, and fails.
+            assert set(text) <= set("+-._")
 
 
 def test_a_value_is_put_into_words() -> None:
