@@ -22,6 +22,7 @@ from converter.chart_values.merge import (
 from converter.checks.resources import amount
 from converter.model import Flavor, Settings
 from converter.taints import spelt_taint
+from converter.wording import spelt_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +115,13 @@ def _list_differences(ours: Sequence[Flavor], theirs: Sequence[str]) -> Iterator
 
 
 def _inner_differences(flavor: Flavor, key: str, index: int, found: Values) -> Iterator[Difference]:
-    labels = found.get("nodeLabels") or {}
+    found_labels = found.get("nodeLabels")
+    labels = found_labels if isinstance(found_labels, Mapping) else {}
     if labels != flavor.node_labels:
         place: Place = (*FLAVORS, index, "nodeLabels")
-        yield _different(place, _spelt(labels), f"{key}.nodeLabels", _spelt(flavor.node_labels))
+        yield _different(
+            place, spelt_labels(labels), f"{key}.nodeLabels", spelt_labels(flavor.node_labels)
+        )
     taints = _taints(found.get("nodeTaints") or ())
     wanted = _taints(flavor.node_taints)
     if taints != wanted:
@@ -172,11 +176,6 @@ def _different(place: Place, found: str, key: str, wanted: str) -> Difference:
         f"{spelt(place)} is {have}, and {key} is {wanted} in converter.yaml",
         f"write {wanted} here, or correct converter.yaml",
     )
-
-
-def _spelt(labels: Any) -> str:
-    pairs = sorted(labels.items()) if isinstance(labels, Mapping) else ()
-    return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
 
 
 def _taints(taints: Iterable[Any]) -> str:

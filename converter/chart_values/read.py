@@ -8,9 +8,8 @@ from typing import Any
 from converter.chart_values.merge import Place
 from converter.errors import InvalidRepository
 from converter.load.keys import key_mistakes
-from converter.load.nodes import Kind, Node
+from converter.load.nodes import plain_values
 from converter.load.positions import TextPositions
-from converter.load.scalars import Misread
 from converter.load.syntax import Malformed
 from converter.load.wording import one_line
 from converter.problem import Problem
@@ -55,7 +54,8 @@ def read_values(file: Path) -> ValuesFile:
     ]
     if twice:
         raise _invalid(*twice)
-    values = _plain(root)
+    # As text what readers of YAML disagree about: helm refuses it where it matters.
+    values = plain_values(root, lambda scalar: scalar.text)
     if values is None:
         values = {}
     if not isinstance(values, dict):
@@ -71,16 +71,6 @@ def position(files: Sequence[ValuesFile], place: Place) -> tuple[str, int, int]:
     """
     saying = next((each for each in reversed(files) if each.has(place)), files[-1])
     return saying.path, *saying.positions.value(*place)
-
-
-def _plain(node: Node) -> Any:
-    """As plain text what readers of YAML disagree about: helm refuses it where it matters."""
-    if node.kind is Kind.LIST:
-        return [_plain(item) for item in node.items]
-    if node.kind is Kind.MAPPING:
-        return {name: _plain(value) for name, (_, value) in node.entries.items()}
-    value = node.value
-    return value.text if isinstance(value, Misread) else value
 
 
 def _invalid(*problems: Problem) -> InvalidRepository:

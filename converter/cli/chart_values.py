@@ -109,9 +109,10 @@ def _write(settings: Settings, files: Sequence[ValuesFile]) -> None:
     from converter.chart_values.write import unvalued, written
     from converter.render.text import yaml_text
 
-    values = written(settings, merged(file.values for file in files))
+    known = merged(file.values for file in files)
+    values = written(settings, known)
     click.echo(_HEADER.format(namespace=settings.namespace) + yaml_text(values), nl=False)
-    if names := unvalued(settings, merged(file.values for file in files)):
+    if names := unvalued(settings, known):
         click.echo(
             f"note: converter.yaml has no values of the priority classes {listed(names)}: they are "
             "written as classes that exist (create: false); to have the chart create them, write "

@@ -14,13 +14,13 @@ from converter.reconcile.landing import (
     PodSet,
     landings,
     node_labels,
-    spelt_labels,
     tightest,
     uncovered,
 )
 from converter.reconcile.objection import queue_objection
 from converter.reconcile.queue_chain import QueueChain, Unknown
 from converter.taints import spelt_taint
+from converter.wording import spelt_labels
 
 _QUEUE: Final = Check(Group.QUEUE, "queue")
 _FLAVOR: Final = Check(Group.QUEUE, "flavor")

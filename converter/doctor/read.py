@@ -226,19 +226,21 @@ def _read(reading: Reading) -> Read:
         return reading()
     except NotFound:
         return Missing()
-    except Forbidden as error:
-        return Unknown(f"not permitted to {error.verb} {error.target}")
     except (ApiError, ClusterUnavailable) as error:
-        return Unknown(str(error))
+        return _unknown(error)
 
 
 def _workloads(client: Client, namespace: str) -> tuple[Object, ...] | Unknown:
     try:
         return tuple(client.list(WORKLOADS, namespace))
-    except Forbidden as error:
-        return Unknown(f"not permitted to {error.verb} {error.target}")
     except (ApiError, ClusterUnavailable) as error:
-        return Unknown(str(error))
+        return _unknown(error)
+
+
+def _unknown(error: ApiError | ClusterUnavailable) -> Unknown:
+    if isinstance(error, Forbidden):
+        return Unknown(f"not permitted to {error.verb} {error.target}")
+    return Unknown(str(error))
 
 
 def _skew(client: Client) -> timedelta | Unknown:

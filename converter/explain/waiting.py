@@ -17,10 +17,10 @@ from converter.reconcile.landing import (
     PodSet,
     landings,
     pod_set,
-    spelt_labels,
     tightest,
     uncovered,
 )
+from converter.wording import spelt_labels
 
 # What Kueue says of each flavor that a pod's node selector excludes.
 _MISMATCHES: Final = re.compile(r"flavor \S+ doesn't match node affinity(?:, )?")

@@ -7,7 +7,7 @@ The events are PyYAML's, from libyaml 0.2. The libyaml 0.1 inside ruamel.yaml.cl
 colon of ``[https://example.org]``, which is how many people write a list of URLs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
@@ -87,14 +87,17 @@ def compose(text: str) -> Node:
         raise control_character(text) from error
 
 
-def plain_values(node: Node) -> Any:
-    """What a node stands for: dicts, lists, text, numbers, booleans and None."""
+def plain_values(node: Node, misread: Callable[[Misread], Any] = lambda _: _MISREAD) -> Any:
+    """What a node stands for: dicts, lists, text, numbers, booleans and None.
+
+    `misread` gives what stands for a scalar that readers of YAML disagree about.
+    """
     if node.kind is Kind.LIST:
-        return [plain_values(item) for item in node.items]
+        return [plain_values(item, misread) for item in node.items]
     if node.kind is Kind.MAPPING:
-        return {name: plain_values(value) for name, (_, value) in node.entries.items()}
+        return {name: plain_values(value, misread) for name, (_, value) in node.entries.items()}
     value = node.value
-    return _MISREAD if isinstance(value, Misread) else value
+    return misread(value) if isinstance(value, Misread) else value
 
 
 class _Composer:

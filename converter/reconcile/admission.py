@@ -31,13 +31,13 @@ from converter.reconcile.landing import (
     landings,
     node_labels,
     pod_set,
-    spelt_labels,
     tightest,
     uncovered,
 )
 from converter.reconcile.live import Live, workloads_of
 from converter.reconcile.objection import Objection, queue_objection
 from converter.reconcile.queue_chain import Missing, QueueChain
+from converter.wording import spelt_labels
 
 
 @dataclass(frozen=True, slots=True)

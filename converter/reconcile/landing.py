@@ -18,6 +18,7 @@ from converter.quantity import parse_quantity
 from converter.quota import Limit, Requests, Room, flavors_for, largest_window, spelt_units, units
 from converter.reconcile.queue_chain import Read
 from converter.taints import repels, spelt_taint
+from converter.wording import spelt_labels
 
 # A resource that a ClusterQueue may cover like any other; each pod is one of it.
 PODS: Final = "pods"
@@ -157,11 +158,6 @@ def _refusal(pods: PodSet, flavor: Read, fitting: set[str]) -> str:
 def node_labels(flavor: Object) -> Mapping[str, str]:
     """The node labels of a ResourceFlavor."""
     return (flavor.get("spec") or {}).get("nodeLabels") or {}
-
-
-def spelt_labels(labels: Mapping[str, str]) -> str:
-    """Labels as they stand in converter.yaml, in one order."""
-    return "{" + ", ".join(f"{key}: {value}" for key, value in sorted(labels.items())) + "}"
 
 
 def _room(quotas: Object, cluster_queue: Object) -> Room:
