@@ -15,6 +15,7 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 PATHS = {
     "Job": "/apis/batch/v1/namespaces/{}/jobs",
+    "CronJob": "/apis/batch/v1/namespaces/{}/cronjobs",
     "ConfigMap": "/api/v1/namespaces/{}/configmaps",
     "Pod": "/api/v1/namespaces/{}/pods",
 }

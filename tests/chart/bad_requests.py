@@ -137,6 +137,8 @@ def _queue() -> Iterator[tuple[str, Request, str]]:
         "role of a warm-up, not its name": warmup(named("letters")),
         "name of a warm-up, not its role": warmup(UNMANAGED),
         "warm-up of two pods": warmup(more),
+        "warm-up by index": warmup(spec_with(completionMode="Indexed")),
+        "warm-up with many tries": warmup(spec_with(backoffLimit=3)),
         "warm-up with a GPU": warmup(main_with(resources=gpu)),
         "warm-up of a larger size": warmup(main_with(resources=large)),
         "warm-up of more memory": warmup(main_with(resources=swollen)),

@@ -60,6 +60,7 @@ REPOSITORIES = Path(__file__).parents[2] / "campaigns"
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 NAMES = {f"{NAMESPACE}.{QUEUE}.{policy}" for policy in ("queue", "images", "pods", "writers")}
 SECONDS = 60
+GPU = {"nvidia.com/gpu": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -302,12 +303,24 @@ def test_nothing_else_passes_as_the_tool_s_own(asking: Asking, tool: list[Object
         ("of another Job", JOBS, changed(its_pod, elsewhere)),
         ("pod of another image", JOBS, changed(its_pod, other_image)),
         ("pod of no Job", JOBS, changed(its_pod, owned())),
+        ("pod by a user", MARIA, its_pod),
+        ("test with a device", MARIA, changed(doctor, main_with(resources={"limits": GPU}))),
         ("another pod", MARIA, changed(doctor, named("other"))),
         ("test of another image", MARIA, changed(doctor, other_image)),
         ("test as apply", MARIA, changed(doctor, pod_with(serviceAccountName=f"{QUEUE}-apply"))),
         ("another team", CRONJOBS, changed(run, in_namespace(MAPS))),
     ):
         assert "ValidatingAdmissionPolicy" in asking.refusal(create(user, body)), name
+
+
+def test_the_cron_job_is_changed_by_who_may_change_policies(asking: Asking) -> None:
+    """Its pods have the token of apply."""
+    often = {"spec": {"schedule": "* * * * *"}}
+    name = f"{QUEUE}-apply"
+    refusal = asking.refusal(patch(MARIA, "CronJob", name, often))
+    assert f"'{NAMESPACE}.{QUEUE}.writers'" in refusal
+    assert f"the CronJob {name} runs with the rights of apply" in refusal
+    assert asking.refusal(patch("", "CronJob", name, often)) == ""
 
 
 def test_a_namespace_ends(asking: Asking, cluster: RunningCluster) -> None:

@@ -97,7 +97,8 @@ but the tool's; give the root. It needs the variables of policyPod.
       && (request.resource.resource == 'jobs'
           ? {{- include "campaign-queue.celIsController" "cronjob-controller" | nindent 12 }}
             && variables.owners.exists(owner, owner.kind == 'CronJob' && owner.name == {{ toJson $apply }})
-          : variables.owners.exists(owner,
+          : {{- include "campaign-queue.celIsController" "job-controller" | nindent 12 }}
+            && variables.owners.exists(owner,
               owner.kind == 'Job' && owner.name.matches({{ printf "^%s-[0-9]+$" (regexQuoteMeta $apply) | toJson }})))
       {{- else }}
       false
