@@ -41,6 +41,8 @@ HELD_AT_ANNOTATION: Final = f"{DOMAIN}/held-at"
 HOLD_REASON_ANNOTATION: Final = f"{DOMAIN}/hold-reason"
 # The Workload was inactive for another reason than git or a hold when the hold was placed.
 WAS_INACTIVE_ANNOTATION: Final = f"{DOMAIN}/held-inactive"
+# The last holds that were placed and released; no hold is in force for it.
+HOLD_HISTORY_ANNOTATION: Final = f"{DOMAIN}/hold-history"
 # Without a queue: whether a Job was let through its start gate, and how often it was started.
 OPENED_ANNOTATION: Final = f"{DOMAIN}/opened"
 STARTS_ANNOTATION: Final = f"{DOMAIN}/starts"

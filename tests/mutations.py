@@ -132,11 +132,35 @@ MUTATIONS = (
     Mutation(
         "hold-is-overridden",
         "converter/reconcile/pause.py",
-        "if wanted and (instance := hold_of(workload)):",
-        'if wanted and (instance := ""):',
+        "        if mark is not None:\n            return Decision(Move.KEEP",
+        "        if False:\n            return Decision(Move.KEEP",
         (
             "test_a_held_workload_stays_held_and_that_is_said",
             "test_a_held_workload_is_not_made_active",
+        ),
+    ),
+    Mutation(
+        "held-is-pruned",
+        "converter/reconcile/plan.py",
+        "held = [target for target in self.unwanted if target.hold]",
+        "held: list[Target] = []",
+        ("test_a_held_campaign_is_not_pruned", "test_git_waits_for_the_release_of_a_hold"),
+    ),
+    Mutation(
+        "hold-may-be-lost",
+        "converter/reconcile/rules.py",
+        "        _changed_under_hold,\n",
+        "",
+        ("test_what_could_cost_the_hold_is_held_back", "test_git_waits_for_the_release_of_a_hold"),
+    ),
+    Mutation(
+        "release-starts-what-git-pauses",
+        "converter/reconcile/pause.py",
+        "if mark is not None and unnoted and not wish.active and not _paused_in_git(job):",
+        "if False:",
+        (
+            "test_a_pause_that_is_held_back_is_noted_in_the_hold_once",
+            "test_git_waits_for_the_release_of_a_hold",
         ),
     ),
     Mutation(

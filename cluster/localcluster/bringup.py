@@ -11,7 +11,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from localcluster import controlplane, image, kueue, kwok, process
+from localcluster import controlplane, image, kueue, kwok, process, trainer
 from localcluster.api import Api
 from localcluster.build import Built
 from localcluster.controlplane import Certificates
@@ -27,6 +27,8 @@ from localcluster.supervisor import Component, Supervisor
 
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 KUEUE, KWOK = "kueue", "kwok"
+# JobSet first: Trainer looks for its CRD as it starts.
+TRAINER = ("jobset", "trainer")
 REAL_NODE = (RELAY, NAMESPACE, CONTAINERD, KUBELET)
 
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -41,13 +43,15 @@ def component_names(spec: Spec) -> tuple[str, ...]:
     # Without fake nodes there is no need to build kwok, which takes minutes.
     fake_nodes = (KWOK,) if spec.kwok_nodes or spec.mode is Mode.KWOK else ()
     # The node before the controllers: it starts while their objects are applied.
-    return (*CONTROL_PLANE, *real_node, KUEUE, *fake_nodes)
+    training = TRAINER if spec.trainer else ()
+    return (*CONTROL_PLANE, *real_node, KUEUE, *fake_nodes, *training)
 
 
 def product_names(spec: Spec) -> tuple[str, ...]:
     """What has to be built for a cluster."""
     kwok_too = (KWOK,) if KWOK in component_names(spec) else ()
-    return ("etcd", "kubernetes", KUEUE, *kwok_too)
+    training = TRAINER if spec.trainer else ()
+    return ("etcd", "kubernetes", KUEUE, *kwok_too, *training)
 
 
 def supervisor_of(instance: Instance) -> Supervisor:
@@ -156,6 +160,9 @@ class Bringup:
             kueue.prepare(self.instance, self.certificates)
         elif name == KWOK:
             self._once("kwok objects", self._apply_before_kwok)
+        elif name in TRAINER:
+            self._once(f"{name} objects", lambda: self._apply_before_trainer(name))
+            trainer.prepare(self.instance, name, self.certificates)
         elif name == RELAY:
             self.node.add_address(self.instance.service_address)
         elif name == NAMESPACE and self.supervisor.running(NAMESPACE) is None:
@@ -180,6 +187,8 @@ class Bringup:
         elif name == KUEUE:
             self._once("kueue webhooks", self._apply_after_kueue)
             wait_until("Kueue's visibility API", self._serves_visibility)
+        elif name in TRAINER:
+            self._once(f"{name} webhooks", lambda: self._apply_after_trainer(name))
         elif name == CONTAINERD:
             self._import_images()
         elif name == KUBELET:
@@ -192,7 +201,7 @@ class Bringup:
                 self.supervisor.stop(RELAY)
                 self.node.remove()
         with self.progress.step("ending the control plane"):
-            for name in reversed((*CONTROL_PLANE, KUEUE, KWOK)):
+            for name in reversed((*CONTROL_PLANE, KUEUE, KWOK, *TRAINER)):
                 self.supervisor.stop(name)
             process.kill(process.marked_with(self.instance.directory))
 
@@ -229,6 +238,8 @@ class Bringup:
             "kube-scheduler": lambda: controlplane.scheduler(instance, kubernetes),
             KUEUE: lambda: kueue.kueue(instance, self.binaries[KUEUE]),
             KWOK: lambda: kwok.kwok(instance, self.binaries[KWOK]),
+            "jobset": lambda: trainer.jobset(instance, self.binaries["jobset"]),
+            "trainer": lambda: trainer.trainer(instance, self.binaries["trainer"]),
             RELAY: lambda: relay(instance),
             NAMESPACE: lambda: self.node.namespace(),
             CONTAINERD: lambda: self.node.containerd(self._images()[2]),
@@ -259,6 +270,16 @@ class Bringup:
         self.api.apply(definitions)
         self._wait_for_definitions(definitions)
         self.api.apply(kwok.stages(self.binaries[KWOK]))
+
+    def _apply_before_trainer(self, name: str) -> None:
+        before = trainer.before(name, self.binaries[name])
+        self.api.apply(before)
+        self._wait_for_definitions(before)
+
+    def _apply_after_trainer(self, name: str) -> None:
+        ca_bundle = self.certificates.webhook_ca.cert.read_bytes()
+        url = self.instance.url(f"{name}-webhook")
+        self.api.apply(trainer.after(name, self.binaries[name], url, ca_bundle))
 
     def _wait_for_definitions(self, objects: Iterable[Mapping[str, Any]]) -> None:
         for item in objects:
@@ -317,18 +338,17 @@ class Bringup:
         if not self._is_done(what):
             with self.progress.step(what):
                 action()
-            self._mark(what).write_text(self._mark_text())
+            self._mark(what).write_text(self._mark_text(what))
 
     def _is_done(self, what: str) -> bool:
         mark = self._mark(what)
-        return mark.exists() and mark.read_text() == self._mark_text()
+        return mark.exists() and mark.read_text() == self._mark_text(what)
 
     def _mark(self, what: str) -> Path:
         return self.instance.run / f"{what.replace(' ', '-')}.applied"
 
-    def _mark_text(self) -> str:
-        built = (self.binaries[name] for name in (KUEUE, KWOK) if name in self.binaries)
-        return "\n".join(str(each.path) for each in built)
+    def _mark_text(self, what: str) -> str:
+        return str(self.binaries[what.partition(" ")[0]].path)
 
 
 def has_condition(item: Mapping[str, Any], condition: str) -> bool:

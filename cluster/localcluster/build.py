@@ -79,6 +79,13 @@ PRODUCTS = {
             version_variables=("sigs.k8s.io/kwok/pkg/consts.Version",),
             extract={"kustomize": "kustomize"},
         ),
+        Product("jobset", "sigs.k8s.io/jobset", extract={"config": "config"}),
+        Product(
+            "trainer",
+            "github.com/kubeflow/trainer/v2",
+            extract={"manifests": "manifests"},
+            renames={"trainer-controller-manager": "trainer"},
+        ),
     )
 }
 """In the order in which they are built: what others wait for first."""

@@ -83,6 +83,11 @@ def image_command() -> None:
 @click.option("--label", "labels", multiple=True, metavar="K=V", help="Labels of the real node.")
 @click.option("--gpus", type=click.IntRange(min=0), help="GPUs of the real node.  [default: 2]")
 @click.option(
+    "--trainer/--no-trainer",
+    default=None,
+    help="Kubeflow Trainer and JobSet too.  [default: no]",
+)
+@click.option(
     "--kueue-config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="YAML to merge into Kueue's Configuration; its featureGates are part of it.",
@@ -94,6 +99,7 @@ def up(
     kwok_nodes: str | None,
     labels: tuple[str, ...],
     gpus: int | None,
+    trainer: bool | None,
     kueue_config: Path | None,
 ) -> None:
     """Start what does not run. An option that is not given stays as it was at the last `up`."""
@@ -111,6 +117,8 @@ def up(
         spec = replace(spec, real_node=replace(spec.real_node, labels=parse_pairs(labels)))
     if gpus is not None:
         spec = replace(spec, real_node=replace(spec.real_node, gpus=gpus))
+    if trainer is not None:
+        spec = replace(spec, trainer=trainer)
     if kueue_config is not None:
         spec = replace(spec, kueue_config=read_mapping(kueue_config))
     cluster = KindCluster(instance, progress) if backend == "kind" else Cluster(instance, progress)

@@ -129,6 +129,7 @@ class Cluster:
             self._binaries(wanted)
             current = current.with_spec(wanted) if current else instance.create(self.name, wanted)
             current.save()
+            current = instance.with_every_port(current)
             self._bringup(current).start()
 
     def down(self, *, keep: bool = False) -> None:
@@ -163,6 +164,10 @@ class Cluster:
         names = {node.name for node in nodes}
         others = (node for node in spec.kwok_nodes if node.name not in names)
         self.up(replace(spec, kwok_nodes=(*others, *nodes)))
+
+    def add_trainer(self) -> None:
+        """Start Kubeflow Trainer and JobSet too, and wait until they are ready."""
+        self.up(replace(self.instance.spec, trainer=True))
 
     def load_image(self, archive: Path) -> None:
         """Give the real node the images of an OCI archive, made by `image.archive` or another."""

@@ -16,6 +16,9 @@ CONTROLLER_MANAGER = "system:kube-controller-manager"
 SCHEDULER = "system:kube-scheduler"
 KUEUE = "system:serviceaccount:kueue-system:kueue-controller-manager"
 KWOK = "system:serviceaccount:kube-system:kwok-controller"
+# Not their ServiceAccounts: a name in a certificate has 64 characters at most.
+JOBSET = "jobset-controller-manager"
+TRAINER = "trainer-controller-manager"
 
 AUDIT_LOG_MEGABYTES = 2048
 """The log is never rotated in practice: tests read it from an offset on."""
@@ -97,6 +100,8 @@ def ensure_certificates(instance: Instance) -> Certificates:
     # The names of their ServiceAccounts, so that their own RBAC rules are what they run with.
     _ensure_kubeconfig(instance, certificates, "kueue", KUEUE, "system:serviceaccounts")
     _ensure_kubeconfig(instance, certificates, "kwok", KWOK, "system:serviceaccounts")
+    _ensure_kubeconfig(instance, certificates, "jobset", JOBSET)
+    _ensure_kubeconfig(instance, certificates, "trainer", TRAINER)
     if not instance.kubeconfig.exists():
         pki.write_kubeconfig(
             instance.kubeconfig,

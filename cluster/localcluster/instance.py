@@ -27,6 +27,10 @@ PORT_NAMES = (
     "kueue-health",
     "kueue-visibility",
     "kwok",
+    "jobset-webhook",
+    "jobset-health",
+    "trainer-webhook",
+    "trainer-health",
 )
 
 
@@ -166,6 +170,20 @@ def create(name: str, spec: Spec) -> Instance:
         )
         instance.save()
     return instance
+
+
+def with_every_port(instance: Instance) -> Instance:
+    """The same instance, with ports also for what came after it was made."""
+    missing = [name for name in PORT_NAMES if name not in instance.ports]
+    if not missing:
+        return instance
+    with held(state_root() / ".instances.lock", "new ports", Progress(quiet=True)):
+        others = [state for path in state_root().iterdir() if (state := _read_state(path))]
+        taken = {port for other in others for port in other["ports"].values()}
+        added = network.choose_ports(missing, instance.id, taken, network.port_is_free)
+        complete = replace(instance, ports={**instance.ports, **added})
+        complete.save()
+    return complete
 
 
 def locked(name: str, progress: Progress) -> AbstractContextManager[int]:

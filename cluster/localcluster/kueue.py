@@ -55,7 +55,7 @@ def rewrite(
             continue
         if kind in WEBHOOK_KINDS:
             for webhook in item["webhooks"]:
-                webhook["clientConfig"] = _by_url(webhook["clientConfig"], webhook_url, ca_bundle)
+                webhook["clientConfig"] = by_url(webhook["clientConfig"], webhook_url, ca_bundle)
             after.append(item)
         elif kind == "APIService":
             item["spec"]["service"]["port"] = visibility_port
@@ -63,14 +63,15 @@ def rewrite(
         else:
             conversion = item.get("spec", {}).get("conversion", {}).get("webhook")
             if kind == "CustomResourceDefinition" and conversion:
-                conversion["clientConfig"] = _by_url(
+                conversion["clientConfig"] = by_url(
                     conversion["clientConfig"], webhook_url, ca_bundle
                 )
             before.append(item)
     return Manifests(tuple(before), (_visibility_service(visibility_port), *after))
 
 
-def _by_url(client_config: Mapping[str, Any], url: str, ca_bundle: bytes) -> Object:
+def by_url(client_config: Mapping[str, Any], url: str, ca_bundle: bytes) -> Object:
+    """How a webhook is called at a URL that is called by its Service in a release."""
     path = client_config["service"]["path"]
     return {"url": f"{url}{path}", "caBundle": base64.b64encode(ca_bundle).decode()}
 

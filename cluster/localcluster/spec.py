@@ -58,12 +58,16 @@ class KwokNode:
 
 @dataclass(frozen=True)
 class Spec:
-    """A cluster. `kueue_config` is merged into Kueue's Configuration (RFC 7386)."""
+    """A cluster. `kueue_config` is merged into Kueue's Configuration (RFC 7386).
+
+    `trainer`: also Kubeflow Trainer, and JobSet, which it makes its pods with.
+    """
 
     mode: Mode = Mode.FULL
     real_node: RealNode = field(default_factory=RealNode)
     kwok_nodes: tuple[KwokNode, ...] = ()
     kueue_config: Mapping[str, Any] = field(default_factory=dict)
+    trainer: bool = False
 
 
 def spec_to_json(spec: Spec) -> dict[str, Any]:
@@ -73,6 +77,7 @@ def spec_to_json(spec: Spec) -> dict[str, Any]:
         "real_node": _node_to_json(spec.real_node),
         "kwok_nodes": [_node_to_json(node) for node in spec.kwok_nodes],
         "kueue_config": dict(spec.kueue_config),
+        "trainer": spec.trainer,
     }
 
 
@@ -83,6 +88,7 @@ def spec_from_json(value: Mapping[str, Any]) -> Spec:
         real_node=RealNode(**value["real_node"]),
         kwok_nodes=tuple(kwok_node(node) for node in value["kwok_nodes"]),
         kueue_config=value["kueue_config"],
+        trainer=value.get("trainer", False),
     )
 
 

@@ -1,6 +1,5 @@
 """`campaigns apply`: make the cluster agree with git."""
 
-import getpass
 import json
 import os
 import secrets
@@ -17,6 +16,7 @@ from converter.cli.announcer import Announcer
 from converter.cli.duration import read_duration
 from converter.cli.options import cluster_options, repo_argument
 from converter.cli.output import Progress
+from converter.cli.person import ci_actor, local_user
 from converter.cli.repository import load_valid, named, rendered
 from converter.errors import CampaignsError, Refused
 from converter.git import top_of_clone
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 @repo_argument
 @click.option("--prune", is_flag=True, help="Cancel campaigns whose file is gone from git.")
 @click.option("--prune-limit", type=click.IntRange(min=0), help="Cancel at most this many.")
+@click.option(
+    "--release-holds",
+    is_flag=True,
+    help="Let --prune cancel campaigns that are on hold, which ends their holds.",
+)
 @click.option("--allow-empty", is_flag=True, help="Let --prune cancel the last campaign too.")
 @click.option(
     "--allow-older",
@@ -84,6 +89,7 @@ def command(
     repo: Path,
     namespace: str | None,
     prune: bool,
+    release_holds: bool,
     dry_run: bool,
     wait: bool,
     timeout: int | None,
@@ -97,7 +103,8 @@ def command(
     """Make the cluster agree with the campaign files in REPO.
 
     Starts, pauses (suspend: true), resumes and, with --prune, cancels campaigns. Only one apply
-    runs at a time.
+    runs at a time. A campaign on hold (`campaigns hold`) is neither resumed nor, without
+    --release-holds, cancelled.
 
     With --format json the document is {"version": 1, "events": [{"fate", "target", "campaign",
     "detail"}], "summary": {FATE: NUMBER OF CAMPAIGNS}, "exitCode", "error", "wait"}. It is written
@@ -132,6 +139,10 @@ def command(
     """
     if timeout is not None and not wait:
         raise click.UsageError("--timeout is how long --wait waits: add --wait, or leave it out")
+    if release_holds and not prune:
+        raise click.UsageError(
+            "--release-holds is for what --prune cancels: add --prune, or leave it out"
+        )
     if dry_run and wait:
         raise click.UsageError("--dry-run starts nothing that --wait could wait for; leave one out")
     if dry_run:
@@ -150,7 +161,15 @@ def command(
         loaded = _load(repo, namespace, prune=prune)
         announcer.loaded(repo, loaded)
         client = _apply(
-            repo, loaded, outcome, announcer, kubeconfig, context, prune=prune, **options
+            repo,
+            loaded,
+            outcome,
+            announcer,
+            kubeconfig,
+            context,
+            prune=prune,
+            release_holds=release_holds,
+            **options,
         )
     except (CampaignsError, KeyboardInterrupt, SystemExit) as stop:
         _tell_of_stop(announcer, outcome, stop)
@@ -193,7 +212,7 @@ def _apply(
         context=context,
         request_timeout=float(settings.apiserver_request_timeout),
     )
-    who = _applied_by()
+    who = ci_actor() or local_user()
     commit = head_commit(directory)
     fence = Fence(
         repository=settings.repository,
@@ -339,14 +358,3 @@ def _end(stop: BaseException) -> tuple[int, str]:
             return 128 + signal.SIGTERM, "terminated"
         case _:
             return 1, str(stop)
-
-
-def _applied_by() -> str:
-    """The person behind a CI job where CI says who that is, else the local user."""
-    for variable in ("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_REQUESTEDFOREMAIL"):
-        if actor := os.environ.get(variable):
-            return actor
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "unknown"

@@ -39,6 +39,9 @@ class DiffCommand(click.Command):
 @repo_argument
 @click.option("--prune", is_flag=True, help="What `apply --prune` would cancel is a change, too.")
 @click.option(
+    "--release-holds", is_flag=True, help="As `apply --prune --release-holds` would do it."
+)
+@click.option(
     "--concurrency",
     type=click.IntRange(1, 32),
     default=8,
@@ -58,6 +61,7 @@ def command(
     *,
     repo: Path,
     prune: bool,
+    release_holds: bool,
     concurrency: int,
     verbose: bool,
     output: str,
@@ -84,9 +88,14 @@ def command(
       campaigns diff . --prune
       campaigns diff . --format markdown > comment.md
     """
+    if release_holds and not prune:
+        raise WrongUsage(
+            "--release-holds is for what --prune cancels: add --prune, or leave it out"
+        )
     progress = Progress()
+    how = {"prune": prune, "release_holds": release_holds}
     try:
-        found = _compare(repo, kubeconfig, context, prune=prune, concurrency=concurrency)
+        found = _compare(repo, kubeconfig, context, concurrency=concurrency, **how)
     except CampaignsError as error:
         _tell_of_failure(progress, output, str(error))
         raise
@@ -105,7 +114,13 @@ def command(
 
 
 def _compare(
-    directory: Path, kubeconfig: Path | None, context: str | None, *, prune: bool, concurrency: int
+    directory: Path,
+    kubeconfig: Path | None,
+    context: str | None,
+    *,
+    prune: bool,
+    release_holds: bool,
+    concurrency: int,
 ) -> "Comparison":
     repo = named(load_valid(directory), directory, for_certain=prune)
     settings = repo.settings
@@ -122,7 +137,15 @@ def _compare(
         reading = pool.submit(read_live, client, settings.namespace)
         manifests = rendered(repo, directory)
         live = reading.result()
-    return compare(client, manifests, settings, live, prune=prune, concurrency=concurrency)
+    return compare(
+        client,
+        manifests,
+        settings,
+        live,
+        prune=prune,
+        release_holds=release_holds,
+        concurrency=concurrency,
+    )
 
 
 def _tell_of_failure(progress: Progress, output: str, error: str) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from converter.cluster.client import Client
     from converter.doctor.finding import Finding
     from converter.doctor.repository import Clone
+    from converter.model import Settings
 
 STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red", "unknown": "magenta"}
 _WIDTH: Final = max(map(len, STYLES))
@@ -35,9 +36,9 @@ _TIMEOUT: Final = 60.0
 @click.option(
     "--for",
     "purpose",
-    type=click.Choice(["apply", "view"]),
+    type=click.Choice(["apply", "view", "hold"]),
     help="What this identity is for; a fault where it may not do that. Without it, where it may "
-    "do neither.",
+    "do nothing of that.",
 )
 @click.option(
     "--only",
@@ -51,6 +52,18 @@ _TIMEOUT: Final = 60.0
     is_flag=True,
     help="Exit with 1 also for a warning, and for what could not be checked.",
 )
+@click.option(
+    "--probe-holds",
+    is_flag=True,
+    help="Also place and lift a hold, on a Job of doctor's own that runs nothing and is deleted "
+    "again. Without this nothing on the cluster is changed.",
+)
+@click.option(
+    "--holder-kubeconfig",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="With --probe-holds: kubeconfig of the identity that holds, where it is another one than "
+    "that which may create Jobs.",
+)
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text")
 @cluster_options
 def command(
@@ -59,15 +72,17 @@ def command(
     purpose: str | None,
     groups: tuple[str, ...],
     strict: bool,
+    probe_holds: bool,
+    holder_kubeconfig: Path | None,
     output: str,
     kubeconfig: Path | None,
     context: str | None,
 ) -> int:
     """Check the cluster, this identity and the repository in REPO, and say what to change.
 
-    Nothing on the cluster is changed: Jobs are only tried (dry run). What cannot be checked is
-    "unknown", which is no fault. An invalid REPO is a fault, and the cluster is checked as far as
-    its converter.yaml can be used.
+    Nothing on the cluster is changed: Jobs are only tried (dry run). With --probe-holds one Job is
+    made and deleted again. What cannot be checked is "unknown", which is no fault. An invalid REPO
+    is a fault, and the cluster is checked as far as its converter.yaml can be used.
 
     The document of --format json is described in docs/doctor.md.
 
@@ -88,17 +103,38 @@ def command(
     from converter.doctor.needs import Purpose
     from converter.git import order_to
 
+    if holder_kubeconfig and not probe_holds:
+        raise click.UsageError("--holder-kubeconfig is for --probe-holds: add that")
     clone = _clone(repo)
     settings = clone.settings
+    timeout = float(settings.apiserver_request_timeout) if settings else _TIMEOUT
 
     def connect() -> "Client":
-        timeout = float(settings.apiserver_request_timeout) if settings else _TIMEOUT
         return Client.from_kubeconfig(
             kubeconfig=kubeconfig, context=context, request_timeout=timeout
         )
 
+    def probe(client: "Client", used: "Settings", image: str) -> "Sequence[Finding]":
+        from converter.doctor.hold_probe import hold_findings, no_holder
+
+        try:
+            holder = client
+            if holder_kubeconfig is not None:
+                holder = Client.from_kubeconfig(
+                    kubeconfig=holder_kubeconfig, request_timeout=timeout
+                )
+        except CampaignsError as error:
+            return (no_holder(error),)
+        return hold_findings(client, holder, used, image)
+
     wish = Purpose(purpose) if purpose else None
-    findings = examine(connect, clone, lambda other: order_to(repo, other), wish)
+    findings = examine(
+        connect,
+        clone,
+        lambda other: order_to(repo, other),
+        wish,
+        probe if probe_holds else None,
+    )
     if groups:
         findings = of_groups(findings, [group for group in Group if group.option in groups])
     code = exit_code(findings, strict=strict)

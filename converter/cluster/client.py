@@ -107,6 +107,7 @@ class Client:
         """
         limited = copy.copy(self)
         limited._limit = limit
+        limited._kueue = self._kueue.asking(limited.discover)
         return limited
 
     def check(self) -> None:

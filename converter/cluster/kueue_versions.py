@@ -39,6 +39,13 @@ class KueueVersions:
         self._earlier: dict[str, frozenset[str]] = {}
         self._earlier_only: set[tuple[str, str]] = set()
 
+    def asking(self, discover: Callable[[str], Object]) -> "KueueVersions":
+        """What is known so far, of which more is asked by `discover`."""
+        other = KueueVersions(discover)
+        other._earlier.update(self._earlier)
+        other._earlier_only.update(self._earlier_only)
+        return other
+
     def path(self, path: str) -> str:
         """A path in the version that the server has, as far as that is known."""
         found = _PATH.fullmatch(path)

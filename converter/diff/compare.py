@@ -72,9 +72,10 @@ def compare(
     live: Live,
     *,
     prune: bool,
+    release_holds: bool = False,
     concurrency: int,
 ) -> Comparison:
-    """What an apply of `manifests`, with `prune` or without, would do to what is live.
+    """What an apply of `manifests`, with these options or without, would do to what is live.
 
     Sends reads of the queue where a campaign is to be admitted, and a dry run for each object that
     would change. Raises Refused where dry runs are not permitted.
@@ -84,14 +85,15 @@ def compare(
     intent = intend(
         client, manifests, settings, queue, live, repository=repository, concurrency=concurrency
     )
+    plan = intent.plan.keeping_held() if prune and not release_holds else intent.plan
     outcome = Outcome(lambda event: None)
     outcome.extend(intent.unchecked)
-    tell(intent.plan, outcome)
+    tell(plan, outcome)
     sender = Sender(client, namespace, queue, Provenance("", "", ""))
-    accepted = try_out(sender, intent.plan, outcome, concurrency)
+    accepted = try_out(sender, plan, outcome, concurrency)
     units = (*accepted.pipelines, *accepted.campaigns)
     rehearsed = Rehearsed(
-        intent.plan,
+        plan,
         live,
         accepted,
         outcome.events,
@@ -99,7 +101,7 @@ def compare(
         _changed_meanwhile(client, namespace, live, units),
     )
     found = changes(rehearsed, prune=prune, reactivate=settings.reactivate)
-    objection = _prune_objection(manifests, intent.plan, live, settings) if prune else ""
+    objection = _prune_objection(manifests, plan, live, settings) if prune else ""
     if objection:
         found = (Change(Action.REFUSED, "prune", objection), *found)
     return Comparison(found)

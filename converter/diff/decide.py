@@ -13,6 +13,7 @@ from converter.reconcile.live import Live, workloads_of
 from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.pause import Decision, Move, decide, queue_events
 from converter.reconcile.plan import PauseWish, Plan, Step, Unit, Verb
+from converter.reconcile.prune import left_over
 from converter.reconcile.rehearsal import Accepted
 
 # The events of a rehearsal; nothing has been sent yet.
@@ -26,7 +27,6 @@ _ACTIONS: Final[Mapping[Fate, Action]] = {
     Fate.RESUMED: Action.RESUME,
 }
 UNSEEN: Final = "nothing that is shown here differs, but apply sends it"
-STAYS: Final = "still on the cluster though not in git: apply with --prune to cancel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _of_decision(
         case Move.WAIT:
             detail = "Kueue has made no Workload for it yet, and apply waits for one to pause"
             yield Change(action, wish.job, detail, wish.campaign)
-        case Move.PATCH | Move.RENEW:
+        case Move.PATCH | Move.RENEW | Move.NOTE_IN_HOLD:
             for workload in found:
                 if name(workload) in decision.workloads:
                     detail = f"Workload/{name(workload)} {_move(wish, job, workload, decision)}"
@@ -120,6 +120,8 @@ def _of_decision(
 def _move(wish: PauseWish, job: Object | None, workload: Object, decision: Decision) -> str:
     if decision.move is Move.RENEW:
         return f"is made anew, since Kueue had deactivated it ({decision.reason})"
+    if decision.move is Move.NOTE_IN_HOLD:
+        return f"stays inactive when {decision.reason} is released"
     if not wish.active:
         return "spec.active: true -> false"
     queue = label(job, KUEUE_QUEUE_LABEL) if job is not None else ""
@@ -139,9 +141,11 @@ def _jobs_after(rehearsed: Rehearsed) -> Iterator[tuple[str, Object]]:
 def _of_unwanted(plan: Plan, *, prune: bool) -> Iterator[Change]:
     if not prune:
         for gone in plan.uncancelled:
-            yield Change(Action.STAYS, f"campaign {gone}", STAYS, gone)
+            said = left_over(plan.hold_on(gone))
+            yield Change(Action.STAYS, f"campaign {gone}", said, gone)
         return
     for kind in ("Job", "ConfigMap"):
         for target in plan.unwanted:
             if target.kind == kind:
-                yield Change(Action.PRUNE, f"{kind}/{target.name}", campaign=target.campaign)
+                released = f"is released with it, though {target.hold}" if target.hold else ""
+                yield Change(Action.PRUNE, f"{kind}/{target.name}", released, target.campaign)

@@ -1,6 +1,6 @@
 """The whole report: what is read, and which checks are made of it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from converter.cluster.client import Client
@@ -18,7 +18,10 @@ from converter.doctor.repository import Clone, repository_findings
 from converter.doctor.usage import usage_findings
 from converter.errors import CampaignsError
 from converter.git import Order
+from converter.model import Settings
 from converter.reconcile.queue_chain import Missing
+
+HoldProbe = Callable[[Client, Settings, str], Iterable[Finding]]
 
 _UNCHECKED: Final = "not checked: permissions, the namespace, the queue, admission and the Lease"
 # In the group of Kueue, since it is Kueue that is at fault; nothing of the queue was looked at.
@@ -33,9 +36,13 @@ def examine(
     clone: Clone,
     order: Callable[[str], Order],
     wish: Purpose | None,
+    probe: HoldProbe | None = None,
 ) -> tuple[Finding, ...]:
-    """Every finding, group by group; `order` is how the clone's commit stands to another one."""
-    return (*_cluster(connect, clone, order, wish), *repository_findings(clone))
+    """Every finding, group by group; `order` is how the clone's commit stands to another one.
+
+    `probe` tries holds, which writes; without it nothing is changed.
+    """
+    return (*_cluster(connect, clone, order, wish, probe), *repository_findings(clone))
 
 
 def _cluster(
@@ -43,6 +50,7 @@ def _cluster(
     clone: Clone,
     order: Callable[[str], Order],
     wish: Purpose | None,
+    probe: HoldProbe | None,
 ) -> Iterator[Finding]:
     try:
         client = connect()
@@ -64,8 +72,11 @@ def _cluster(
     if has_kueue:
         yield from queue_findings(facts.chain, clone.settings)
         yield from usage_findings(facts.chain, facts.workloads)
-    if wish is not Purpose.VIEW:
+    if wish in (None, Purpose.APPLY):
         yield from probe_findings(facts.queued, facts.plain)
+    if probe is not None:
+        yield from probe(client, clone.settings, clone.image)
+    if wish in (None, Purpose.APPLY):
         yield lease_finding(facts.lease, facts.now)
         yield commit_finding(facts.lease, clone.name, clone.commit, order)
 

@@ -11,6 +11,7 @@ from typing import Final
 from converter.names import LEASE_NAME
 
 KUEUE: Final = "kueue.x-k8s.io"
+TRAINER: Final = "trainer.kubeflow.org"
 VISIBILITY: Final = "visibility.kueue.x-k8s.io"
 
 
@@ -19,6 +20,7 @@ class Purpose(StrEnum):
 
     APPLY = "apply"
     VIEW = "view"
+    HOLD = "hold"
 
 
 class Command(StrEnum):
@@ -29,13 +31,21 @@ class Command(StrEnum):
     STATUS = "status"
     EXPLAIN = "explain"
     REPORT = "report"
+    HOLD = "hold"
+    RELEASE = "release"
+    HOLDS = "holds"
     DOCTOR = "doctor"
 
     @property
     def purposes(self) -> frozenset[Purpose]:
-        """The identities that it is run with: diff asks for dry runs of what apply would send."""
+        """The identities that it is run with: diff asks for dry runs of what apply would send.
+
+        Doctor looks at much that is no business of the one that holds.
+        """
         if self is Command.DOCTOR:
-            return frozenset(Purpose)
+            return frozenset({Purpose.APPLY, Purpose.VIEW})
+        if self in (Command.HOLD, Command.RELEASE, Command.HOLDS):
+            return frozenset({Purpose.HOLD})
         writes = (Command.APPLY, Command.DIFF)
         return frozenset({Purpose.APPLY if self in writes else Purpose.VIEW})
 
@@ -76,8 +86,10 @@ _SENDING: Final = _APPLY | _DIFF
 _VIEWING: Final = frozenset({Command.STATUS, Command.EXPLAIN, Command.REPORT})
 # `apply --wait` and `status --watch`, which ask every few seconds without it.
 _FOLLOWING: Final = frozenset({Command.APPLY, Command.STATUS})
+_HOLDING: Final = frozenset({Command.HOLD, Command.RELEASE})
+_ABOUT_HOLDS: Final = _HOLDING | {Command.HOLDS}
 _CHECKING: Final = frozenset({Command.DOCTOR})
-_EVERY: Final = frozenset(Command)
+_EVERY: Final = frozenset(Command) - _ABOUT_HOLDS
 _NOBODY: Final[frozenset[Command]] = frozenset()
 
 
@@ -97,10 +109,11 @@ def _needs(
 
 # Server-side apply needs both create and patch: the API server asks for create when there is no
 # object. A create cannot be limited to a name. Who may list reads whole objects, and needs no get:
-# that is for a Job that was deleted and has to be gone, and for what changed during a diff.
+# that is for a Job that was deleted and has to be gone, for what changed during a diff, and for the
+# object of a hold. A hold is an update, since that is bound to what was read.
 NEEDS: Final = (
-    *_needs("batch", "jobs", "list", _SENDING | _VIEWING),
-    *_needs("batch", "jobs", "get", _SENDING),
+    *_needs("batch", "jobs", "list", _SENDING | _VIEWING | _ABOUT_HOLDS),
+    *_needs("batch", "jobs", "get", _SENDING | _HOLDING),
     *_needs("batch", "jobs", "create patch", _SENDING),
     *_needs("batch", "jobs", "delete", _APPLY),
     *_needs("batch", "jobs", "watch", _NOBODY, _FOLLOWING),
@@ -111,7 +124,10 @@ NEEDS: Final = (
     *_needs("", "configmaps", "watch", _NOBODY, _FOLLOWING),
     *_needs("", "pods", "list", _NOBODY, _VIEWING),
     *_needs("", "events", "list", _NOBODY, _VIEWING),
-    *_needs(KUEUE, "workloads", "list", _SENDING | _VIEWING, _CHECKING),
+    *_needs("", "events", "create", _NOBODY, _HOLDING),
+    *_needs(KUEUE, "workloads", "list", _SENDING | _VIEWING | _ABOUT_HOLDS, _CHECKING),
+    *_needs(KUEUE, "workloads", "get update", _HOLDING),
+    *_needs(TRAINER, "trainjobs", "get", _HOLDING),
     *_needs(KUEUE, "workloads", "patch delete", _APPLY),
     *_needs(KUEUE, "workloads", "watch", _NOBODY, _FOLLOWING),
     *_needs("coordination.k8s.io", "leases", "create", _APPLY),

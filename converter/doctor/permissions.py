@@ -58,10 +58,13 @@ def permission_findings(rights: Rights, wish: Purpose | None) -> tuple[Finding, 
     """A finding for each command that is wished for, and one for what is too much.
 
     Without a wish, that the commands of one purpose cannot be run is no fault: the identity may be
-    for the other.
+    for the other. Few identities hold, so that is then told of one that can alone.
     """
     possible = {purpose for purpose in Purpose if not _blocked(rights, purpose)}
-    wanted = [command for command in Command if wish is None or wish in command.purposes]
+    holds = Purpose.HOLD in possible and not rights.unknown(_needs_of(Purpose.HOLD))
+    told = {Purpose.APPLY, Purpose.VIEW} | ({Purpose.HOLD} if holds else set())
+    told = {wish} if wish else told
+    wanted = [command for command in Command if command.purposes & told]
     strict = bool(wish) or not possible
     commands = tuple(command_finding(command, rights, strict=strict) for command in wanted)
     return (*commands, excess_finding(rights))
@@ -114,10 +117,13 @@ def spelt(accesses: Iterable[Access]) -> str:
 
 
 def _blocked(rights: Rights, purpose: Purpose) -> bool:
-    commands = [command for command in Command if purpose in command.purposes]
-    return any(
-        rights.lacking(need for need in NEEDS if command in need.needed_by) for command in commands
-    )
+    return bool(rights.lacking(_needs_of(purpose)))
+
+
+def _needs_of(purpose: Purpose) -> list[Need]:
+    """Those without which a command of a purpose fails."""
+    commands = {command for command in Command if purpose in command.purposes}
+    return [need for need in NEEDS if need.needed_by & commands]
 
 
 def _less(command: Command) -> str:
@@ -126,11 +132,15 @@ def _less(command: Command) -> str:
 
 
 def _identity(command: Command) -> Purpose:
-    return Purpose.APPLY if Purpose.APPLY in command.purposes else Purpose.VIEW
+    return next(purpose for purpose in Purpose if purpose in command.purposes)
 
 
 def _grant(rights: Rights, command: Command) -> str:
-    settings = {Purpose.APPLY: "apply.enabled", Purpose.VIEW: "viewer.enabled"}
+    settings = {
+        Purpose.APPLY: "apply.enabled",
+        Purpose.VIEW: "viewer.enabled",
+        Purpose.HOLD: "holder.enabled",
+    }
     either = " or ".join(settings[purpose] for purpose in Purpose if purpose in command.purposes)
     return (
         f"have it granted for namespace {rights.namespace}, or use the identity that the chart "

@@ -6,6 +6,7 @@ from converter.explain.cause import Cause
 from converter.explain.facts import Facts
 from converter.explain.refused import code_of
 from converter.explain.text import listed
+from converter.holds.words import named
 from converter.observe.phase import Phase
 from converter.observe.refusal import By, Refusal
 from converter.observe.status import NOT_IN_GIT
@@ -47,10 +48,13 @@ def drifted(facts: Facts) -> Iterator[Cause]:
     if not drift or facts.status.phase.is_end:
         return
     if drift == NOT_IN_GIT:
+        mark = facts.status.hold
+        goes_on = "stays where it is" if mark else "goes on"
+        when = f" when {named(mark)} is released, or with --release-holds," if mark else ""
         yield Cause(
             "not-in-git",
-            f"there is no {facts.file} in git any more, and its Job goes on",
-            "run `campaigns apply --prune` to cancel it, or put the file back to keep it",
+            f"there is no {facts.file} in git any more, and its Job {goes_on}",
+            f"run `campaigns apply --prune`{when} to cancel it, or put the file back to keep it",
         )
         return
     refusal = facts.snapshot.refusals.get(facts.status.name)

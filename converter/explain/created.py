@@ -8,9 +8,9 @@ from converter.cluster.objects import Object, is_suspended
 from converter.explain.cause import Cause
 from converter.explain.facts import Part
 from converter.explain.refused import code_of
-from converter.explain.text import said
 from converter.observe.phase import Phase
 from converter.times import instant
+from converter.wording import said
 
 _REMEDIES: Final = {
     "namespace-quota": "wait until other pods of the namespace end, ask for less in {size}, or "

@@ -11,7 +11,7 @@ from converter.errors import ApiError, ClusterUnavailable
 from converter.explain.facts import Facts, Part
 from converter.explain.failed_pods import failures
 from converter.explain.reading import why_unread
-from converter.explain.text import said
+from converter.wording import said
 
 # The newest; a Job of thousands of pods has one for each.
 _EVENTS: Final = 20

@@ -6,7 +6,8 @@ from typing import Final
 
 from converter.cluster.objects import Object, annotation, label, true_condition
 from converter.explain.pods import container_statuses
-from converter.explain.text import last_words, said
+from converter.explain.text import last_words
+from converter.wording import said
 
 INDEX: Final = "batch.kubernetes.io/job-completion-index"
 FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"

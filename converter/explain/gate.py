@@ -8,9 +8,10 @@ from converter.explain.cause import Cause
 from converter.explain.facts import Part
 from converter.explain.failed_pods import how_it_ended
 from converter.explain.pods import Whose, not_started
-from converter.explain.text import counted, said
+from converter.explain.text import counted
 from converter.names import warmup_job
 from converter.observe.phase import Phase
+from converter.wording import said
 
 GATE: Final = "warmup-wait"
 

@@ -7,10 +7,11 @@ from typing import Final
 from converter.cluster.objects import Object, label, true_condition
 from converter.explain.cause import Cause
 from converter.explain.facts import Facts, Part
-from converter.explain.text import listed, said
+from converter.explain.text import listed
 from converter.names import CAMPAIGN_LABEL, KUEUE_PRIORITY_LABEL
 from converter.observe.phase import Phase
 from converter.observe.places import Place
+from converter.wording import said
 
 _PREEMPTOR: Final = re.compile(r"JobUID: (?P<uid>[-0-9a-f]+)\)")
 _NAMED: Final = 5

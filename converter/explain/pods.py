@@ -7,8 +7,8 @@ from typing import Final
 
 from converter.cluster.objects import Object, is_being_deleted, name
 from converter.explain.cause import Cause
-from converter.explain.text import counted, said
-from converter.wording import spelt_labels
+from converter.explain.text import counted
+from converter.wording import said, spelt_labels
 
 _IMAGE: Final = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
 # The reasons with which a node says that it cannot start a pod.

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from converter.cluster.objects import Object, true_condition
 from converter.explain.cause import Cause
 from converter.explain.facts import Part
-from converter.explain.text import said
 from converter.names import KUEUE_QUEUE_LABEL
 from converter.observe.phase import Phase
 from converter.reconcile.admission import class_objection
@@ -13,6 +12,7 @@ from converter.reconcile.live import workloads_of
 from converter.reconcile.objection import INACTIVE, STOPPED, queue_objection
 from converter.reconcile.queue_chain import Unknown
 from converter.times import instant, minutes
+from converter.wording import said
 
 # A Workload comes within a second of its Job.
 WORKLOAD_SECONDS = 15.0

@@ -14,10 +14,11 @@ from converter.explain.others import behind, evicted
 from converter.explain.pods import Whose, not_started
 from converter.explain.queue import queue_trouble, unqueued
 from converter.explain.stopped import deactivated, held, paused_by_hand, paused_in_git, unenforced
-from converter.explain.text import listed, said
+from converter.explain.text import listed
 from converter.explain.volumes import ended, failing, running
 from converter.explain.waiting import being_admitted, without_room
 from converter.observe.phase import Phase
+from converter.wording import said
 
 # What needs no reason in a table that shows the phase and the numbers.
 _PLAIN: Final = frozenset({"running", "finished"})

@@ -5,18 +5,16 @@ from collections.abc import Iterator
 from converter.cluster.objects import Object, annotation, is_active, is_suspended, true_condition
 from converter.explain.cause import Cause
 from converter.explain.facts import Part
-from converter.explain.text import counted, said
-from converter.names import (
-    HELD_AT_ANNOTATION,
-    HELD_BY_ANNOTATION,
-    HOLD_REASON_ANNOTATION,
-    SUSPEND_ANNOTATION,
-)
+from converter.explain.text import counted
+from converter.holds.mark import Mark
+from converter.holds.words import named
+from converter.names import SUSPEND_ANNOTATION
 from converter.observe.job_phase import may_start
 from converter.observe.phase import Phase
 from converter.observe.wanted import NOT_RESUMED
-from converter.reconcile.pause import hold_of, kueue_deactivation
+from converter.reconcile.pause import is_outside_queue, kueue_deactivation
 from converter.times import instant
+from converter.wording import said
 
 # Kueue suspends a Job in the second in which it evicts its Workload.
 ANSWER_SECONDS = 5.0
@@ -53,12 +51,14 @@ def _not_applied(part: Part) -> Cause | None:
     pods = f"{counted(part.status.active, 'pod')} there"
     starts = "Kueue may start it at any moment" if is_suspended(part.job) else pods
     active = may_start(part.job, part.workloads)
-    held_by = next(filter(None, map(hold_of, part.workloads)), "")
-    if held_by and active:
+    mark = part.status.hold
+    by_itself = not part.workloads and not is_suspended(part.job)
+    if mark and (active or by_itself):
+        what = "its Job is not suspended" if by_itself else "a Workload of it is active"
         return Cause(
             "hold-not-enforced",
-            f"hold {held_by} does not stop it: a Workload of it is active, and {starts}",
-            f"ask who placed hold {held_by} to place it again, or to release it",
+            f"{named(mark)} does not stop it: {what}, and {pods if by_itself else starts}",
+            _ask(mark, "place it again, or release it"),
         )
     if part.status.phase is not Phase.PAUSING:
         return None
@@ -86,11 +86,11 @@ def _going_on(part: Part) -> Cause:
     found = (true_condition(each, "Evicted") for each in part.workloads)
     evicted = next(filter(None, found), None)
     if evicted and not _is_past(part, str(evicted.get("lastTransitionTime")), ANSWER_SECONDS):
-        return Cause("pausing", f"it is being stopped: {pods} still ending", _PATIENCE)
+        return Cause("pausing", f"{_being_stopped(part)}: {pods} still ending", _PATIENCE)
     inactive = not all(map(is_active, part.workloads))
     return Cause(
         "pause-not-enforced",
-        f"its pause does not hold: its Workload is {'inactive' if inactive else 'evicted'}, and "
+        f"{_what_fails(part)}: its Workload is {'inactive' if inactive else 'evicted'}, and "
         f"Kueue has not stopped it ({pods} on the cluster)",
         "the platform team has to look after Kueue: its controller or its webhooks do not work",
     )
@@ -105,7 +105,7 @@ def _ending(part: Part) -> Cause:
         free = "its quota is not free yet"
         return Cause(
             "pause-not-enforced" if late else "pausing",
-            f"it was stopped at {since}, and {free}" if late else f"it is being stopped: {free}",
+            f"it was stopped at {since}, and {free}" if late else f"{_being_stopped(part)}: {free}",
             "the platform team has to look after Kueue: its controller does not work"
             if late
             else "wait; Kueue frees it in a moment",
@@ -117,7 +117,24 @@ def _ending(part: Part) -> Cause:
             "the platform team has to look after the nodes of these pods: one that is lost, or "
             "hangs, does not say that a pod has ended",
         )
-    return Cause("pausing", f"it is being stopped: {pods} still ending", _PATIENCE)
+    return Cause("pausing", f"{_being_stopped(part)}: {pods} still ending", _PATIENCE)
+
+
+def _being_stopped(part: Part) -> str:
+    mark = part.status.hold
+    return f"it is being held ({named(mark)})" if mark else "it is being stopped"
+
+
+def _what_fails(part: Part) -> str:
+    mark = part.status.hold
+    return f"{named(mark)} is not carried out" if mark else "its pause does not hold"
+
+
+def _ask(mark: Mark, what: str) -> str:
+    """To whom to go about a hold."""
+    if mark.instance is None:
+        return "ask an administrator to take the annotations of the hold away; no call can name it"
+    return f"ask {said(mark.by) or 'who placed it'} to {what}"
 
 
 def _stopped_at(part: Part) -> str:
@@ -132,25 +149,19 @@ def _stopped_at(part: Part) -> str:
 
 
 def held(part: Part) -> Iterator[Cause]:
-    """A numbered hold on a Workload, which wins over git."""
-    if part.status.phase not in _STOPPED:
+    """A numbered hold, which wins over git."""
+    mark = part.status.hold
+    stopped = is_outside_queue(part.job) or not all(map(is_active, part.workloads))
+    if mark is None or not stopped or part.status.phase not in _STOPPED:
         return
-    for workload in part.workloads:
-        instance = hold_of(workload)
-        if not instance or is_active(workload):
-            continue
-        by, at, reason = (
-            said(annotation(workload, key))
-            for key in (HELD_BY_ANNOTATION, HELD_AT_ANNOTATION, HOLD_REASON_ANNOTATION)
-        )
-        who = f" of {by}" if by else ""
-        since = f" since {at}" if at else ""
-        yield Cause(
-            "held",
-            f"hold {instance}{who} stops it{since}: {reason or 'no reason was given'}",
-            f"ask {by or 'who placed it'} to release hold {instance}; git cannot start it before",
-        )
-        return
+    by, at, reason = said(mark.by), said(mark.at), said(mark.reason)
+    who = f" of {by}" if by else ""
+    since = f" since {at}" if at else ""
+    yield Cause(
+        "held",
+        f"{named(mark)}{who} stops it{since}: {reason or 'no reason was given'}",
+        f"{_ask(mark, f'release {named(mark)}')}; git cannot start it before",
+    )
 
 
 def paused_in_git(part: Part) -> Iterator[Cause]:
@@ -196,7 +207,7 @@ def paused_by_hand(part: Part) -> Iterator[Cause]:
     if part.status.phase not in _STOPPED or annotation(part.job, SUSPEND_ANNOTATION) == "true":
         return
     for workload in part.workloads:
-        if is_active(workload) or hold_of(workload) or kueue_deactivation(workload):
+        if is_active(workload) or part.status.hold or kueue_deactivation(workload):
             continue
         yield Cause(
             "paused-by-hand",
@@ -206,7 +217,7 @@ def paused_by_hand(part: Part) -> Iterator[Cause]:
             f"in {part.facts.file}",
         )
         return
-    if not part.workloads:
+    if not part.workloads and not part.status.hold:
         yield Cause(
             "paused-by-hand",
             "its Job is suspended and has no queue label, so Kueue does not know it, and git lets "

@@ -8,7 +8,7 @@ from converter.cluster.objects import Object, annotation, name, true_condition
 from converter.explain.cause import Cause
 from converter.explain.facts import Part
 from converter.explain.room import has_to_borrow, most_free, table
-from converter.explain.text import listed, said
+from converter.explain.text import listed
 from converter.names import KUEUE_MIN_PARALLELISM_ANNOTATION
 from converter.observe.phase import Phase
 from converter.quota import shortages
@@ -20,7 +20,7 @@ from converter.reconcile.landing import (
     tightest,
     uncovered,
 )
-from converter.wording import spelt_labels
+from converter.wording import said, spelt_labels
 
 # What Kueue says of each flavor that a pod's node selector excludes.
 _MISMATCHES: Final = re.compile(r"flavor \S+ doesn't match node affinity(?:, )?")

@@ -1,9 +1,16 @@
 """Carries one call out: read, decide, write on the condition that nothing has changed since."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from converter.errors import ApiError, ClusterUnavailable, Conflict, Forbidden, NotFound
+from converter.errors import (
+    ApiError,
+    ClusterUnavailable,
+    Conflict,
+    Forbidden,
+    NoCredentials,
+    NotFound,
+)
 from converter.holds.deadline import Deadline
 from converter.holds.errors import (
     HoldError,
@@ -15,11 +22,13 @@ from converter.holds.errors import (
     TooManyConflicts,
     Unsupported,
 )
+from converter.holds.history import Entry, Happened
 from converter.holds.mark import LEAST, MOST, is_instance
 from converter.holds.rules import Action, Call, Decision, State, Verdict, decide, in_force
 
-# Writers of a status come every few seconds; that many in a row are something else.
-TRIES: Final = 8
+# After a conflict. Writers of a status come every few seconds; that many in a row are something
+# else.
+TRIES_AGAIN: Final = 8
 
 
 class Store(Protocol):
@@ -53,7 +62,7 @@ def carry_out(store: Store, call: Call, deadline: Deadline) -> Done:
     if call.action is not Action.OPEN and not is_instance(call.instance):
         raise InvalidCall(f"{call.instance} is no instance: write a number from {LEAST} to {MOST}")
     before: State | None = None
-    for _ in range(TRIES):
+    for _ in range(1 + TRIES_AGAIN):
         # The client asks once more at the moment that it sends.
         deadline.check(f"read {store.target}")
         state = _read(store, deadline)
@@ -70,7 +79,8 @@ def carry_out(store: Store, call: Call, deadline: Deadline) -> Done:
             continue
         return Done(store.target, decision.after, wrote=True)
     raise TooManyConflicts(
-        f"{store.target}: others wrote it at each of {TRIES} tries: {call.action} it again",
+        f"{store.target}: others wrote it at each of {1 + TRIES_AGAIN} tries: {call.action} it "
+        "again",
         in_force=_number(before),
     )
 
@@ -90,7 +100,7 @@ def _read(store: Store, deadline: Deadline) -> State:
 
 def _write(store: Store, call: Call, decision: Decision, deadline: Deadline) -> None:
     try:
-        store.write(decision, deadline)
+        store.write(replace(decision, entry=entry_of(call)), deadline)
     except Conflict:
         raise
     except NotFound as error:
@@ -101,8 +111,18 @@ def _write(store: Store, call: Call, decision: Decision, deadline: Deadline) -> 
         if error.status >= 500:
             raise _unknown(store, call, str(error)) from error
         raise Rejected(f"{store.target}: {error.reason}: {error.message}") from error
+    except NoCredentials as error:
+        raise Unsupported(f"{store.target} was not updated: {error}") from error
     except ClusterUnavailable as error:
         raise _unknown(store, call, str(error)) from error
+
+
+def entry_of(call: Call) -> Entry | None:
+    """What a call adds to the history of the objects that it comes into force on."""
+    if call.action is Action.OPEN:
+        return None
+    what = Happened.HELD if call.action is Action.HOLD else Happened.RELEASED
+    return Entry(what, call.instance, at=call.at, by=call.by, reason=call.reason)
 
 
 def _unknown(store: Store, call: Call, why: str) -> OutcomeUnknown:

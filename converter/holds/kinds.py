@@ -9,6 +9,14 @@ from converter.cluster.resources import JOBS, TRAINJOBS, Resource
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """The object that a call was about, as it was read."""
+
+    resource: Resource
+    live: Object
+
+
+@dataclass(frozen=True, slots=True)
 class OwnerKind:
     """A kind with ``spec.suspend``. `pods_label` is the label of its pods that has its name;
     `ended_by` are the conditions that end it.

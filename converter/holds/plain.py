@@ -13,7 +13,7 @@ from converter.cluster.objects import Object, annotation, is_being_deleted, is_s
 from converter.cluster.resources import PODS
 from converter.holds.annotate import annotated, annotations
 from converter.holds.deadline import Deadline
-from converter.holds.kinds import OwnerKind
+from converter.holds.kinds import OwnerKind, Subject
 from converter.holds.mark import mark_of
 from converter.holds.rules import Decision, State
 from converter.names import OPENED_ANNOTATION, STARTS_ANNOTATION, SUSPEND_ANNOTATION
@@ -56,7 +56,7 @@ def held_object(live: Object, decision: Decision) -> dict[str, Any]:
     others = {OPENED_ANNOTATION: "true"} if after.opened else {}
     if decision.starts:
         others[STARTS_ANNOTATION] = str(starts_of(live) + 1)
-    body = copy.deepcopy(annotated(live, after.mark, **others))
+    body = copy.deepcopy(annotated(live, after.mark, decision.entry, **others))
     body["spec"]["suspend"] = after.stopped
     return body
 
@@ -75,6 +75,11 @@ class PlainStore:
     def target(self) -> str:
         """``Job/name`` or ``TrainJob/name``."""
         return f"{self._kind.resource.kind}/{self._named}"
+
+    @property
+    def subject(self) -> Subject | None:
+        """The object that was read."""
+        return Subject(self._kind.resource, self._live) if self._live is not None else None
 
     def read(self, deadline: Deadline) -> State:
         """The object and, after it, its pods: none is made once it was seen suspended."""

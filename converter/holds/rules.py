@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from converter.holds.history import Entry
 from converter.holds.mark import Mark
 
 
@@ -62,12 +63,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict; `after` is the state that the one write makes, `starts` whether it starts pods."""
+    """A verdict; `after` is the state that the one write makes, `starts` whether it starts pods.
+
+    `entry` is what the write adds to the history of the object's holds.
+    """
 
     verdict: Verdict
     why: str = ""
     after: State | None = None
     starts: bool = False
+    entry: Entry | None = None
 
 
 _DONE: Final = Decision(Verdict.DONE)

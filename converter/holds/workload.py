@@ -24,7 +24,7 @@ from converter.errors import NotFound
 from converter.holds.annotate import annotated, annotations
 from converter.holds.deadline import Deadline
 from converter.holds.errors import Rejected
-from converter.holds.kinds import OWNERS, OwnerKind
+from converter.holds.kinds import OWNERS, OwnerKind, Subject
 from converter.holds.mark import mark_of
 from converter.holds.rules import Decision, State
 from converter.names import KUEUE_JOB_UID_LABEL, SUSPEND_ANNOTATION
@@ -52,7 +52,7 @@ def held_workload(workload: Object, decision: Decision) -> dict[str, Any]:
     after = decision.after
     if after is None:
         raise ValueError("a decision that writes nothing leaves no object")
-    body = copy.deepcopy(annotated(workload, after.mark))
+    body = copy.deepcopy(annotated(workload, after.mark, decision.entry))
     body["spec"]["active"] = not after.stopped
     return body
 
@@ -68,6 +68,7 @@ class WorkloadStore:
         self._owner_kind = owner_kind
         self._named = named
         self._workload: Object | None = None
+        self._owner: Object | None = None
 
     @property
     def target(self) -> str:
@@ -77,13 +78,20 @@ class WorkloadStore:
         kind = WORKLOADS.kind if self._owner_kind is None else self._owner_kind.resource.kind
         return f"{kind}/{self._named}"
 
+    @property
+    def subject(self) -> Subject | None:
+        """What people know it by: the owner that was asked for, or else the Workload."""
+        if self._owner_kind is None:
+            return Subject(WORKLOADS, self._workload) if self._workload is not None else None
+        return Subject(self._owner_kind.resource, self._owner) if self._owner is not None else None
+
     def read(self, deadline: Deadline) -> State:
         """The Workload and its owner. Raises Rejected where the owner has no Workload."""
         client = self._client.within(deadline)
         if self._owner_kind is None:
             self._workload = client.get(WORKLOADS, self._namespace, self._named)
             return workload_state(self._workload, self._owner_of(client, self._workload))
-        owner = client.get(self._owner_kind.resource, self._namespace, self._named)
+        self._owner = owner = client.get(self._owner_kind.resource, self._namespace, self._named)
         selector = f"{KUEUE_JOB_UID_LABEL}={uid(owner)}"
         found = client.list(WORKLOADS, self._namespace, selector=selector)
         # Anybody can write the label; and one on its way out gives way to another.

@@ -8,6 +8,7 @@ from typing import Any, Final
 from converter.observe.eta import Eta, eta_of
 from converter.observe.phase import Phase
 from converter.observe.status import Status
+from converter.wording import said
 
 VERSION: Final = 1
 
@@ -27,7 +28,7 @@ def status_list(
 
 def status_document(status: Status, now: datetime) -> dict[str, Any]:
     """One campaign."""
-    place, eta = status.place, eta_at(status, now)
+    place, eta, hold = status.place, eta_at(status, now), status.hold
     return {
         "name": status.name,
         "phase": status.shown_phase,
@@ -55,6 +56,13 @@ def status_document(status: Status, now: datetime) -> dict[str, Any]:
         "since": status.since,
         "finished": status.finished,
         "eta": asdict(eta) if eta else None,
+        "hold": hold
+        and {
+            "instance": hold.instance,
+            "since": said(hold.at),
+            "by": said(hold.by),
+            "reason": said(hold.reason),
+        },
     }
 
 

@@ -15,9 +15,11 @@ from converter.cluster.objects import (
     is_suspended,
     true_condition,
 )
+from converter.holds.words import named, told
 from converter.names import SUSPEND_ANNOTATION
 from converter.observe.phase import Phase
-from converter.reconcile.pause import hold_of, is_outside_queue, kueue_deactivation
+from converter.reconcile.held import hold_on
+from converter.reconcile.pause import is_outside_queue, kueue_deactivation
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ def job_phase(job: Object, workloads: Sequence[Object], pods: int) -> JobPhase:
             return JobPhase(Phase.WAITING, detail, _time(evicted))
     if is_suspended(job):
         return JobPhase(Phase.WAITING, _why_waiting(workloads), _since(job, workloads))
-    holds = (hold_of(workload) for workload in workloads)
-    detail = next((f"hold {hold} does not stop it" for hold in holds if hold), "")
+    mark = hold_on(job, workloads)
+    detail = f"{named(mark)} does not stop it" if mark else ""
     return JobPhase(Phase.RUNNING, detail, _admitted_at(job, workloads))
 
 
@@ -59,22 +61,28 @@ def _stopped(job: Object, workloads: Sequence[Object], pods: int) -> JobPhase:
     """A Job that somebody wants stopped, by its Workload or by keeping it out of the queue."""
     inactive = [workload for workload in workloads if not is_active(workload)]
     since = _since(job, inactive)
-    if not is_suspended(job):
-        detail = f"its Workload is inactive, but Kueue has not stopped it: {_pods(pods)} running"
-        if _evicted(inactive):
-            detail = f"evicted, {_pods(pods)} still running"
-        return JobPhase(Phase.PAUSING, detail, since)
-    if pods:
-        return JobPhase(Phase.PAUSING, f"{_pods(pods)} ending", since)
-    if any(true_condition(workload, "QuotaReserved") for workload in inactive):
-        return JobPhase(Phase.PAUSING, "its quota is not free yet", since)
-    if may_start(job, workloads):
-        return JobPhase(Phase.PAUSING, "another Workload of it is active", since)
-    for workload in inactive:
-        if instance := hold_of(workload):
-            return JobPhase(Phase.HELD, f"hold {instance}", since)
+    mark = hold_on(job, workloads)
+    if left := _left(job, workloads, inactive, pods):
+        return JobPhase(
+            Phase.PAUSING, f"being held by {named(mark)}: {left}" if mark else left, since
+        )
+    if mark:
+        return JobPhase(Phase.HELD, told(mark), since)
     reasons = ", ".join(filter(None, map(kueue_deactivation, inactive)))
     return JobPhase(Phase.PAUSED, f"Kueue deactivated it ({reasons})" if reasons else "", since)
+
+
+def _left(job: Object, workloads: Sequence[Object], inactive: Sequence[Object], pods: int) -> str:
+    """What goes on of a Job that is to be stopped; empty when it has been."""
+    if not is_suspended(job):
+        if _evicted(inactive):
+            return f"evicted, {_pods(pods)} still running"
+        return f"its Workload is inactive, but Kueue has not stopped it: {_pods(pods)} running"
+    if pods:
+        return f"{_pods(pods)} ending"
+    if any(true_condition(workload, "QuotaReserved") for workload in inactive):
+        return "its quota is not free yet"
+    return "another Workload of it is active" if may_start(job, workloads) else ""
 
 
 def may_start(job: Object, workloads: Iterable[Object]) -> bool:

@@ -74,6 +74,16 @@ def _paused(status: Status, now: datetime) -> Samples:
         yield {}, max(round((now - since).total_seconds()), 0)
 
 
+def _hold_age(status: Status, now: datetime) -> Samples:
+    if status.hold and (since := instant(status.hold.at)):
+        yield {}, max(round((now - since).total_seconds()), 0)
+
+
+def _hold_instance(status: Status, _now: datetime) -> Samples:
+    if status.hold and status.hold.instance is not None:
+        yield {}, status.hold.instance
+
+
 def _created(status: Status, _now: datetime) -> Samples:
     if created := instant(status.created):
         yield {}, round(created.timestamp())
@@ -109,6 +119,17 @@ _FAMILIES: Final = (
         "How long ago it was stopped, of what is Pausing, Paused or Held.",
         _paused,
         unit="seconds",
+    ),
+    _Family(
+        "campaigns_campaign_hold_seconds",
+        "How long ago the hold that is on it was placed.",
+        _hold_age,
+        unit="seconds",
+    ),
+    _Family(
+        "campaigns_campaign_hold_instance",
+        "The number of the hold that is on it.",
+        _hold_instance,
     ),
     _Family(
         "campaigns_campaign_created_timestamp_seconds",

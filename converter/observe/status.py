@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from converter.cluster.objects import Object, index_ranges, is_being_deleted, label, name
+from converter.holds.mark import Mark
 from converter.manifest import Role
 from converter.model import EMPTY
 from converter.names import (
@@ -18,6 +19,7 @@ from converter.observe.job_phase import job_phase
 from converter.observe.phase import DRIFTED, Phase
 from converter.observe.places import Place
 from converter.observe.wanted import Wanted, drift
+from converter.reconcile.held import hold_on, strongest
 from converter.reconcile.live import Live, in_role, workloads_of
 from converter.reconcile.record import Record, record_of
 
@@ -31,7 +33,8 @@ class Status:
     `ready` are the pods whose containers run. Times are RFC 3339 in UTC, empty where unknown:
     `created` of the Job, `since` of the phase, `finished` of the end. `detail` says why a campaign
     is in its phase, `drift` in which way it is not as git has it. `size` is known of what is in
-    git, `place` of what waits in the queue.
+    git, `place` of what waits in the queue. `hold` is there until it is released, whether or not it
+    stops the campaign.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Status:
     parts: int = 1
     place: Place | None = None
     admission: Admission = NO_ADMISSION
+    hold: Mark | None = None
 
     @property
     def shown_phase(self) -> str:
@@ -135,6 +139,7 @@ def of_job(job: Object, found: Sequence[Object], places: Mapping[str, Place] = E
         detail="" if record else phase.detail,
         place=next(waits, None) if phase.phase is Phase.WAITING and not record else None,
         admission=replace(admission_of(workloads), is_partial=is_partial),
+        hold=hold_on(job, workloads),
     )
 
 
@@ -202,4 +207,5 @@ def _together(campaign: str, parts: Sequence[Status]) -> Status:
         parts=len(parts),
         place=min(places, key=lambda place: place.in_cluster_queue, default=None),
         admission=Admission.together([part.admission for part in parts]),
+        hold=strongest(part.hold for part in parts),
     )

@@ -5,12 +5,13 @@ live state, a plan, the records of what has ended, dry runs, pipelines, campaign
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 
 from converter.cluster import lease
 from converter.cluster.client import Client
-from converter.cluster.objects import Object
+from converter.cluster.objects import Object, name
+from converter.cluster.resources import JOBS
 from converter.errors import ApiError, CampaignsError, ClusterUnavailable, LeaseLost, Refused
 from converter.manifest import Manifest
 from converter.model import Settings
@@ -20,11 +21,18 @@ from converter.reconcile.fence import Fence
 from converter.reconcile.live import Live, Workloads, read_live, read_workloads, workloads_of
 from converter.reconcile.outcome import NOT_AS_IN_GIT, Event, Fate, Outcome
 from converter.reconcile.pause import Move, decide, queue_events
-from converter.reconcile.plan import PauseWish, Plan, Unit
+from converter.reconcile.plan import PauseWish, Plan, Target, Unit
 from converter.reconcile.provenance import Provenance
-from converter.reconcile.prune import check_limit, live_campaigns, prune
+from converter.reconcile.prune import check_limit, left_over, live_campaigns, prune, with_holds
 from converter.reconcile.recording import write_records
-from converter.reconcile.rehearsal import Accepted, intend, tell, try_out, without_refused
+from converter.reconcile.rehearsal import (
+    Accepted,
+    intend,
+    tell,
+    tell_of_held_back,
+    try_out,
+    without_refused,
+)
 from converter.reconcile.side_by_side import side_by_side
 from converter.reconcile.sync import Sync, sync_pause
 from converter.reconcile.verify import verify_pauses
@@ -36,13 +44,15 @@ class Options:
     """How to apply. Waits are in seconds; `prune_limit` None stands for the built-in limit.
 
     With `all_or_nothing` a campaign that is held back or refused stops the whole apply before
-    anything is sent. Without a `fence`, commits are not compared.
+    anything is sent. With `release_holds` a prune deletes what is on hold, too. Without a `fence`,
+    commits are not compared.
     """
 
     repository: str
     identity: str
     provenance: Provenance
     prune: bool = False
+    release_holds: bool = False
     allow_empty: bool = False
     prune_limit: int | None = None
     pause_wait: float = 10.0
@@ -110,6 +120,8 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
     )
     intended = intent.plan
     if options.prune:
+        if not options.release_holds:
+            intended = intended.keeping_held()
         limit = options.prune_limit
         if limit is None:
             limit = run.settings.prune_limit
@@ -134,11 +146,27 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
         outcome.extend(queue_events(wishes, live.jobs, run.jobs))
         _sync(run, wishes, _workloads_now(run, live) if changed else live.workloads)
     if options.prune:
-        prune(run.client, namespace, intended.unwanted, outcome, concurrency=options.concurrency)
+        targets = _still_unwanted(run, intended)
+        prune(run.client, namespace, targets, outcome, concurrency=options.concurrency)
         return
-    detail = "still on the cluster though not in git: apply with --prune to cancel"
     for gone in intended.uncancelled:
+        detail = left_over(intended.hold_on(gone))
         outcome.add(Event(Fate.NOTE, f"campaign {gone}", detail, gone))
+
+
+def _still_unwanted(run: Run, intended: Plan) -> Sequence[Target]:
+    """What a prune deletes: a hold that was placed since the plan was made counts, too."""
+    jobs = {target.name for target in intended.unwanted if target.kind == JOBS.kind}
+    if run.options.release_holds or not jobs:
+        return intended.unwanted
+    now = replace(
+        run.live,
+        jobs={name(each): each for each in run.client.list(JOBS, run.settings.namespace)},
+        workloads=read_workloads(run.client, run.settings.namespace),
+    )
+    kept = with_holds(intended, now).keeping_held()
+    tell_of_held_back(kept.held_back[len(intended.held_back) :], run.outcome)
+    return kept.unwanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,11 @@ from converter.cluster.objects import (
     name,
     true_condition,
 )
-from converter.names import HOLD_ANNOTATION, KUEUE_QUEUE_LABEL
+from converter.holds.annotate import annotations
+from converter.holds.mark import Mark, mark_of
+from converter.holds.words import in_force, lifted_by, named
+from converter.names import KUEUE_QUEUE_LABEL, SUSPEND_ANNOTATION
+from converter.reconcile.held import hold_on
 from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.plan import PauseWish
 
@@ -35,14 +39,15 @@ class Move(StrEnum):
     RENEW = "renew"
     WAIT = "wait"
     KEEP = "keep"
+    NOTE_IN_HOLD = "note in hold"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What to do for one Job. `workloads` are the names to patch, or to delete for a new one.
 
-    `reason` says why one does not run though git wants it to, or why Kueue had deactivated one that
-    is renewed.
+    `reason` says why one does not run though git wants it to, why Kueue had deactivated one that
+    is renewed, or in which hold git's pause is noted.
     """
 
     move: Move
@@ -57,21 +62,24 @@ def decide(
 
     An ended Job has nothing to pause. A suspended Job without the queue label is not in the queue
     and cannot start, so it is paused as it stands; one that is being deleted starts nothing either,
-    and gets no Workload any more. A held Workload is never made active. With
-    `reactivate` false, neither is one that Kueue deactivated for reasons of its own. Else that one
-    is deleted, and Kueue makes a new one: before 0.19.3 it takes ``spec.active: true`` of the old
-    one back, or does not queue it (https://github.com/kubernetes-sigs/kueue/issues/14870).
+    and gets no Workload any more. A held Workload is neither made active nor deleted: its hold
+    would go with it. With `reactivate` false, what Kueue deactivated for reasons of its own is not
+    made active either. Else that one is deleted, and Kueue makes a new one: before 0.19.3 it takes
+    ``spec.active: true`` of the old one back, or does not queue it
+    (https://github.com/kubernetes-sigs/kueue/issues/14870).
+
+    A release makes active what git does not pause, by the Job's annotation. Where that could not be
+    sent, as for a campaign that is held back, a pause is noted in the hold instead.
     """
     if job is None or job_end(job) is not None:
         return Decision(Move.NOTHING)
     workloads = [workload for workload in found if not is_being_deleted(workload)]
     differing = [w for w in workloads if is_active(w) is not wish.active and not _ended(w)]
+    mark = hold_on(job, workloads)
     if wish.active:
+        if mark is not None:
+            return Decision(Move.KEEP, reason=_kept(mark, job, workloads, wish.campaign))
         reasons = {name(w): why for w in workloads if (why := kueue_deactivation(w))}
-        for workload in workloads:
-            wanted = workload in differing or name(workload) in reasons
-            if wanted and (instance := hold_of(workload)):
-                return Decision(Move.KEEP, reason=f"stays inactive: hold {instance} is in force")
         if reasons:
             why = ", ".join(sorted(set(reasons.values())))
             if reactivate:
@@ -84,9 +92,29 @@ def decide(
     elif not workloads:
         stays = is_outside_queue(job) or is_being_deleted(job)
         return Decision(Move.NOTHING if stays else Move.WAIT)
-    if not differing:
-        return Decision(Move.NOTHING)
-    return Decision(Move.PATCH, tuple(map(name, differing)))
+    if differing:
+        return Decision(Move.PATCH, tuple(map(name, differing)))
+    unnoted = tuple(name(workload) for workload in workloads if _would_start(workload))
+    if mark is not None and unnoted and not wish.active and not _paused_in_git(job):
+        return Decision(Move.NOTE_IN_HOLD, unnoted, named(mark))
+    return Decision(Move.NOTHING)
+
+
+def _kept(mark: Mark, job: Object, workloads: Sequence[Object], campaign: str) -> str:
+    """Why nothing is done about one that is held, and what would change that."""
+    going = [is_active(each) for each in workloads if not _ended(each)] or [not is_suspended(job)]
+    what = "is left as it is" if any(going) else "stays inactive"
+    return f"{what}: {in_force(mark)}; {lifted_by(mark, campaign)}"
+
+
+def _paused_in_git(job: Object) -> bool:
+    return annotation(job, SUSPEND_ANNOTATION) == "true"
+
+
+def _would_start(workload: Object) -> bool:
+    """Whether the release of its hold makes it active."""
+    mark = mark_of(annotations(workload))
+    return mark is not None and not mark.was_inactive and not _ended(workload)
 
 
 def holds(job: Object | None, found: Sequence[Object]) -> bool:
@@ -99,12 +127,6 @@ def holds(job: Object | None, found: Sequence[Object]) -> bool:
         return True
     workloads = [each for each in found if not is_being_deleted(each) and not _ended(each)]
     return is_suspended(job) and bool(workloads) and not any(map(is_active, workloads))
-
-
-def hold_of(workload: Object) -> str:
-    """The hold that is on a Workload, on one line; empty without one."""
-    instance = annotation(workload, HOLD_ANNOTATION)
-    return " ".join("".join(c if c.isprintable() else " " for c in instance).split())
 
 
 def is_outside_queue(job: Object | None) -> bool:

@@ -1,6 +1,6 @@
 """What an apply is going to do, as a value. `planner` makes it and `execute` carries it out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from converter.cluster.objects import Object
@@ -76,13 +76,27 @@ class OutOfReach:
 class Target:
     """One live object to delete; only the object with this uid is meant.
 
-    `campaign` is the campaign that it belongs to, empty for a pipeline's.
+    `campaign` is the campaign that it belongs to, empty for a pipeline's. `hold` says which hold is
+    on a Job, in words, empty without one.
     """
 
     kind: str
     name: str
     uid: str
     campaign: str = ""
+    pipeline: str = ""
+    hold: str = ""
+
+    @property
+    def held_back(self) -> HeldBack:
+        """What is said where it may not be deleted for its hold."""
+        reason = (
+            f"its file is gone, and {self.hold}; until then nothing of it is deleted, unless "
+            "--release-holds is given"
+        )
+        if self.campaign:
+            return HeldBack(self.campaign, "campaign", reason)
+        return HeldBack(self.pipeline, "pipeline", reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +126,27 @@ class Plan:
         """The campaigns that have a Job though git no longer has them."""
         names = {target.campaign for target in self.unwanted if target.kind == "Job"}
         return tuple(sorted(names - {""}))
+
+    def hold_on(self, campaign: str) -> str:
+        """The hold on a campaign that git no longer has, in words; empty without one."""
+        held = (target.hold for target in self.unwanted if target.campaign == campaign)
+        return next(filter(None, held), "")
+
+    def keeping_held(self) -> "Plan":
+        """The plan of an apply that may not delete what is on hold.
+
+        A campaign stays whole, and so does the pipeline that it runs.
+        """
+        held = [target for target in self.unwanted if target.hold]
+        campaigns = {target.campaign for target in held} - {""}
+        pipelines = {target.pipeline for target in held}
+        kept = tuple(
+            {target.campaign or target.pipeline: target.held_back for target in held}.values()
+        )
+        unwanted = tuple(
+            target
+            for target in self.unwanted
+            if target.campaign not in campaigns
+            and (target.campaign or target.pipeline not in pipelines)
+        )
+        return replace(self, held_back=(*self.held_back, *kept), unwanted=unwanted)

@@ -39,6 +39,7 @@ from converter.reconcile.plan import (
     Verb,
 )
 from converter.reconcile.provenance import with_provenance_of
+from converter.reconcile.prune import hold_in_words, with_holds
 from converter.reconcile.settled import settled_job, settled_volumes
 
 
@@ -60,7 +61,7 @@ def plan(
         planner.pipeline(pipeline, objects)
     for campaign, objects in _grouped(manifests, lambda m: m.campaign):
         planner.campaign(campaign, _parts(objects))
-    return Plan(
+    intended = Plan(
         pipelines=tuple(planner.pipelines),
         campaigns=tuple(planner.campaigns),
         held_back=tuple(planner.held_back),
@@ -69,6 +70,7 @@ def plan(
         out_of_reach=tuple(planner.out_of_reach),
         unwanted=tuple(_unwanted(manifests, live, repository, planner.present)),
     )
+    return with_holds(intended, live)
 
 
 class _Planner:
@@ -186,14 +188,17 @@ def _campaign_unit(part: rules.Part, live: Live, queue: QueueSystem) -> Unit:
 def _step(manifest: Manifest, live: Live) -> Step:
     present = live.find(manifest.kind, manifest.name)
     if manifest.role is Role.WARMUP and present is not None:
-        return _warmup_step(manifest, present)
+        return _warmup_step(manifest, present, live)
     return _compare(manifest, manifest.body, present)
 
 
-def _warmup_step(manifest: Manifest, present: Object) -> Step:
-    if warmup.is_outdated(manifest.body, present):
-        return Step(manifest, Verb.REPLACE, manifest.body, live_uid=uid(present))
+def _warmup_step(manifest: Manifest, present: Object, live: Live) -> Step:
     note = warmup.hindrance(manifest.body, present)
+    if warmup.is_outdated(manifest.body, present):
+        hold = hold_in_words(present, live)
+        if not hold:
+            return Step(manifest, Verb.REPLACE, manifest.body, live_uid=uid(present))
+        note = f"it is not made anew: {hold}"
     return Step(manifest, Verb.UNCHANGED, manifest.body, live_uid=uid(present), note=note)
 
 
@@ -243,7 +248,8 @@ def _unwanted(
             if _belongs_to(found, kept, in_use):
                 continue
             if (kind, object_name) not in wanted and is_ours(found, repository):
-                yield Target(kind, object_name, uid(found), label(found, CAMPAIGN_LABEL))
+                of = (label(found, CAMPAIGN_LABEL), label(found, PIPELINE_LABEL))
+                yield Target(kind, object_name, uid(found), *of)
 
 
 def _belongs_to(present: Object, campaigns: Container[str], pipelines: Container[str]) -> bool:

@@ -1,13 +1,16 @@
 """Deletes what git no longer has: the Job first, then what belongs to it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from converter.cluster.client import Client
-from converter.cluster.objects import is_ours, label
+from converter.cluster.objects import Object, is_ours, label, name
 from converter.cluster.resources import RENDERED
 from converter.errors import ApiError, Refused
+from converter.holds.words import in_force, lifted_by
 from converter.names import CAMPAIGN_LABEL
-from converter.reconcile.live import Live
+from converter.reconcile.held import hold_on
+from converter.reconcile.live import Live, workloads_of
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.plan import Plan, Target
 from converter.reconcile.side_by_side import side_by_side
@@ -41,6 +44,33 @@ def check_limit(plan: Plan, live_campaigns: int, limit: int | None) -> None:
         )
 
 
+def left_over(hold: str) -> str:
+    """What to do about a campaign that git no longer has. `hold` says which is on it, if one is."""
+    what = "still on the cluster though not in git"
+    if hold:
+        return f"{what}; {hold}, and --prune cancels it then, or now with --release-holds"
+    return f"{what}: apply with --prune to cancel"
+
+
+def with_holds(plan: Plan, live: Live) -> Plan:
+    """The plan, with the holds that are on what is to be deleted now."""
+    unwanted = tuple(
+        replace(target, hold=hold_in_words(live.jobs[target.name], live))
+        if target.kind == "Job" and target.name in live.jobs
+        else target
+        for target in plan.unwanted
+    )
+    return replace(plan, unwanted=unwanted)
+
+
+def hold_in_words(job: Object, live: Live) -> str:
+    """The hold on a Job and what lifts it; empty without one."""
+    mark = hold_on(job, workloads_of(job, live.workloads))
+    if mark is None:
+        return ""
+    return f"{in_force(mark)}; {lifted_by(mark, label(job, CAMPAIGN_LABEL) or f'job/{name(job)}')}"
+
+
 def prune(
     client: Client,
     namespace: str,
@@ -61,7 +91,8 @@ def prune(
         except ApiError as error:
             detail = f"{error.reason}: {error.message}"
             return Event(Fate.PRUNE_FAILED, named, detail, target.campaign)
-        return Event(Fate.PRUNED, named, campaign=target.campaign)
+        released = f"released with it, though {target.hold}" if target.hold else ""
+        return Event(Fate.PRUNED, named, released, target.campaign)
 
     for kind in ("Job", "ConfigMap"):
         if outcome.count(Fate.PRUNE_FAILED):

@@ -22,6 +22,7 @@ from converter.names import (
     CAMPAIGN_LABEL,
     COMMIT_ANNOTATION,
     FOREIGN_TOOL_ANNOTATIONS,
+    HOLD_HISTORY_ANNOTATION,
     MANAGED_BY_LABEL,
     MANAGED_BY_VALUE,
     PIPELINE_LABEL,
@@ -31,7 +32,7 @@ from converter.names import (
     campaign_configmap,
     status_configmap,
 )
-from converter.reconcile.live import Live, in_role
+from converter.reconcile.live import Live, in_role, workloads_of
 from converter.times import instant
 from converter.volumes import VOLUMES_KEY, parse_volumes
 
@@ -149,7 +150,10 @@ def _volume_ids(volumes: Object | None) -> tuple[str, ...]:
 
 
 def records_to_write(live: Live, repository: str) -> tuple[Object, ...]:
-    """The record ConfigMaps that are missing or differ, for every Job of ours that has ended."""
+    """The record ConfigMaps that are missing or differ, for every Job of ours that has ended.
+
+    The history of the Job's holds is kept with them, as an annotation.
+    """
     wanted = []
     for job in in_role(live.jobs.values(), Role.CAMPAIGN, repository):
         volumes = live.configmaps.get(campaign_configmap(name(job)))
@@ -162,9 +166,17 @@ def records_to_write(live: Live, repository: str) -> tuple[Object, ...]:
         if present is not None and volumes is None and _is_of(present, record.job_uid):
             # Written while the volumes were still known: it says more than could be said now.
             continue
-        if present is None or present.get("data") != record.to_data():
-            wanted.append(_configmap(job, record, repository))
+        # A Workload that is gone has taken its history with it.
+        recorded = annotation(present, HOLD_HISTORY_ANNOTATION) if present else ""
+        holds = _hold_history(job, live) or recorded
+        if present is None or present.get("data") != record.to_data() or holds != recorded:
+            wanted.append(_configmap(job, record, repository, holds))
     return tuple(wanted)
+
+
+def _hold_history(job: Object, live: Live) -> str:
+    carriers = (*workloads_of(job, live.workloads), job)
+    return next(filter(None, (annotation(each, HOLD_HISTORY_ANNOTATION) for each in carriers)), "")
 
 
 def _is_of(present: Object, job_uid: str) -> bool:
@@ -174,7 +186,10 @@ def _is_of(present: Object, job_uid: str) -> bool:
         return False
 
 
-def _configmap(job: Object, record: Record, repository: str) -> Object:
+def _configmap(job: Object, record: Record, repository: str, holds: str) -> Object:
+    annotations = {REPOSITORY_ANNOTATION: repository, **FOREIGN_TOOL_ANNOTATIONS}
+    if holds:
+        annotations[HOLD_HISTORY_ANNOTATION] = holds
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -187,7 +202,7 @@ def _configmap(job: Object, record: Record, repository: str) -> Object:
                 PIPELINE_LABEL: label(job, PIPELINE_LABEL),
                 ROLE_LABEL: Role.STATUS.value,
             },
-            "annotations": {REPOSITORY_ANNOTATION: repository, **FOREIGN_TOOL_ANNOTATIONS},
+            "annotations": annotations,
         },
         "data": record.to_data(),
     }

@@ -1,6 +1,6 @@
 """What an apply decides and tries out before it writes: `campaigns diff` goes this far, too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from converter.cluster.client import Client
@@ -11,7 +11,7 @@ from converter.reconcile.admission import objections, waiting_jobs
 from converter.reconcile.execute import Sender, Sent
 from converter.reconcile.live import Live
 from converter.reconcile.outcome import Event, Fate, Outcome
-from converter.reconcile.plan import Plan, Unit
+from converter.reconcile.plan import HeldBack, Plan, Unit
 from converter.reconcile.planner import plan
 from converter.reconcile.queue_chain import read_chain
 from converter.reconcile.side_by_side import side_by_side
@@ -50,13 +50,18 @@ def intend(
 
 def tell(intended: Plan, outcome: Outcome) -> None:
     """Note what the plan alone says."""
-    for held in intended.held_back:
-        campaign = held.name if held.kind == "campaign" else ""
-        outcome.add(Event(Fate.HELD_BACK, f"{held.kind} {held.name}", held.reason, campaign))
+    tell_of_held_back(intended.held_back, outcome)
     for beyond in intended.out_of_reach:
         outcome.add(Event(Fate.PAUSE_FAILED, beyond.job, beyond.reason, beyond.campaign))
     for finished in intended.finished:
         outcome.add(Event(Fate.FINISHED, f"campaign {finished}", campaign=finished))
+
+
+def tell_of_held_back(found: Iterable[HeldBack], outcome: Outcome) -> None:
+    """Note what is held back."""
+    for held in found:
+        campaign = held.name if held.kind == "campaign" else ""
+        outcome.add(Event(Fate.HELD_BACK, f"{held.kind} {held.name}", held.reason, campaign))
 
 
 def try_out(sender: Sender, intended: Plan, outcome: Outcome, concurrency: int) -> Accepted:

@@ -20,6 +20,7 @@ from converter.cluster.objects import (
     name,
     true_condition,
 )
+from converter.holds.words import in_force, lifted_by
 from converter.manifest import Manifest, Role
 from converter.names import (
     FIELD_MANAGER,
@@ -36,6 +37,7 @@ from converter.names import (
     WINDOW_ANNOTATION,
     status_configmap,
 )
+from converter.reconcile.held import hold_on
 from converter.reconcile.live import Live, in_role, workloads_of
 from converter.reconcile.record import Record
 
@@ -85,6 +87,7 @@ def hold_back_campaign(
         _recorded_otherwise,
         _lost,
         _changed_inputs,
+        _changed_under_hold,
         _changed_queue,
         _changed_window,
     )
@@ -237,6 +240,33 @@ def _changed_inputs(part: Part, live: Live) -> str:
         "its pipeline, its size or the settings in converter.yaml changed since it was created, "
         "and the pods of a live Job cannot change: undo the change until it has finished, or "
         "remove the campaign and write a new file"
+    )
+
+
+def _changed_under_hold(part: Part, live: Live) -> str:
+    """Neither reaches the held Workload as it should.
+
+    To another number of pods Kueue may answer with another Workload, which has no hold
+    (ensureOneWorkload in its pkg/controller/jobframework). The queue of an inactive one stays as it
+    was, and a release makes it start there.
+    """
+    job = live.jobs.get(part.job.name)
+    mark = hold_on(job, workloads_of(job, live.workloads))
+    if job is None or mark is None:
+        return ""
+    rendered = part.job.body
+    same_queue = label(job, KUEUE_QUEUE_LABEL) == label(rendered, KUEUE_QUEUE_LABEL)
+    same_window = _pods_at_once(job) == _pods_at_once(rendered) and _same(
+        job, rendered, KUEUE_MIN_PARALLELISM_ANNOTATION
+    )
+    if same_queue and same_window:
+        return ""
+    what, why = "window", "Kueue could make another Workload for that, without the hold"
+    if same_window:
+        what, why = "queue", "its release would start it in the old one"
+    return (
+        f"its {what} changed while {in_force(mark)}, and {why}: apply again when it is released "
+        f"({lifted_by(mark, part.job.campaign)}), or undo the change"
     )
 
 

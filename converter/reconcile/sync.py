@@ -9,7 +9,7 @@ from converter.cluster.client import Client
 from converter.cluster.objects import Object, label, name, uid
 from converter.cluster.resources import JOBS, WORKLOADS
 from converter.errors import ApiError, ClusterUnavailable, Conflict, NotFound
-from converter.names import FIELD_MANAGER, KUEUE_QUEUE_LABEL
+from converter.names import FIELD_MANAGER, KUEUE_QUEUE_LABEL, WAS_INACTIVE_ANNOTATION
 from converter.reconcile.live import Workloads, read_workloads, workloads_of
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.pause import Decision, Move, decide
@@ -18,6 +18,7 @@ from converter.reconcile.side_by_side import side_by_side
 
 POLL_SECONDS = 0.5
 TRIES = 3
+WRITES = (Move.PATCH, Move.RENEW, Move.NOTE_IN_HOLD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def settle(sync: Sync, wishes: Sequence[PauseWish], workloads: Workloads) -> lis
     """Patch what can be; the pauses that have to wait for a Workload are returned."""
     tasks = [_task(sync, wish, workloads) for wish in wishes]
     moves = [(task, task.decide(sync).move) for task in tasks]
-    writes = [task for task, move in moves if move in (Move.PATCH, Move.RENEW, Move.KEEP)]
+    writes = [task for task, move in moves if move in (*WRITES, Move.KEEP)]
     results: list[list[Event]] = []
     side_by_side(lambda task: _carry_out(sync, task), writes, sync.concurrency, results.append)
     # Reported when all are sent: a report that fails must not keep a pause from being enforced.
@@ -93,12 +94,14 @@ def _carry_out(sync: Sync, task: _Task) -> list[Event]:
         decision = task.decide(sync)
         if decision.move is Move.KEEP:
             events.append(_event(Fate.NOTE, task, decision.reason))
-        if decision.move not in (Move.PATCH, Move.RENEW):
+        if decision.move not in WRITES:
             return events
         chosen = [each for each in task.workloads if name(each) in decision.workloads]
         send = partial(_patch, sync, task)
         if decision.move is Move.RENEW:
             send = partial(_renew, sync, decision.reason)
+        elif decision.move is Move.NOTE_IN_HOLD:
+            send = partial(_note_in_hold, sync, decision.reason)
         answers = [_attempt(task, workload, send) for workload in chosen]
         events.extend(answer for answer in answers if answer is not None)
         if None not in answers:
@@ -155,6 +158,17 @@ def _renew(sync: Sync, reason: str, workload: Object) -> str:
         WORKLOADS, sync.namespace, name(workload), uid=uid(workload), version=_version(workload)
     )
     return f"made anew, since Kueue had deactivated it ({reason})"
+
+
+def _note_in_hold(sync: Sync, hold: str, workload: Object) -> str:
+    """Have the hold's release leave a Workload inactive; bound to the hold that was read."""
+    metadata = {
+        "resourceVersion": _version(workload),
+        "annotations": {WAS_INACTIVE_ANNOTATION: "true"},
+    }
+    patch = {"metadata": metadata}
+    sync.client.merge_patch(WORKLOADS, sync.namespace, name(workload), patch, FIELD_MANAGER)
+    return f"stays inactive when {hold} is released"
 
 
 def _version(workload: Object) -> str:

@@ -7,6 +7,8 @@ from typing import Final
 
 from converter.explain.cause import Cause
 from converter.explain.facts import Facts
+from converter.holds.mark import Mark
+from converter.holds.words import named
 from converter.observe.document import eta_at
 from converter.observe.phase import DRIFTED, Phase
 from converter.observe.status import Status
@@ -14,6 +16,7 @@ from converter.report.failed import failed_volumes
 from converter.report.model import PHASES, Banner, Card
 from converter.report.times import moment
 from converter.times import minutes
+from converter.wording import said
 
 CAUSES: Final = 4
 # What the card says anyway, by its phase and numbers.
@@ -97,10 +100,22 @@ def _banners(status: Status, now: datetime) -> Iterator[Banner]:
     since = moment(status.since, now)
     if status.shown_phase == DRIFTED:
         yield Banner("drift", f"Not as git has it. On the cluster it is {status.phase}", since)
-    elif status.phase in (Phase.PAUSED, Phase.HELD):
+    elif status.phase is Phase.PAUSED:
         yield Banner("stop", str(status.phase), since)
-    elif status.phase is Phase.PAUSING:
+    elif status.phase is Phase.PAUSING and not status.hold:
         yield Banner("stop", "To be paused, and not paused yet", since)
+    if status.hold and not status.phase.is_end:
+        yield _hold_banner(status, status.hold, now)
+
+
+def _hold_banner(status: Status, mark: Mark, now: datetime) -> Banner:
+    """Whose hold it is; why is among the causes."""
+    by = f" of {said(mark.by)}" if mark.by else ""
+    if status.phase is Phase.HELD:
+        return Banner("stop", f"Held: {named(mark)}{by}", moment(mark.at, now))
+    if status.phase is Phase.PAUSING:
+        return Banner("stop", f"Being held: {named(mark)}{by}", moment(mark.at, now))
+    return Banner("stop", f"Not stopped by {named(mark)}{by}", moment(mark.at, now))
 
 
 def _told(why: Sequence[Cause]) -> Iterator[Cause]:

@@ -15,8 +15,8 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
 from markupsafe import Markup, escape
 
-from converter.explain.text import said
 from converter.report.model import Model, phase_words
+from converter.wording import said
 
 LONGEST: Final = 600
 _TEMPLATES: Final = Path(__file__).with_name("templates")

@@ -11,12 +11,13 @@ from typing import Final
 
 from converter.cluster.objects import Object, job_end, true_condition
 from converter.explain.facts import Facts
-from converter.explain.text import counted, listed, said
+from converter.explain.text import counted, listed
 from converter.observe.admission import admission_of
 from converter.observe.phase import Phase
 from converter.report.model import Event, Lane, Mark, Span, Tick, Timeline, phase_words
 from converter.report.times import moment_at
 from converter.times import instant, minutes
+from converter.wording import said
 
 LANES: Final = 40
 EVENTS: Final = 60

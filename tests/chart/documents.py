@@ -9,7 +9,6 @@ from pathlib import Path
 
 import yaml
 from chart.helm import CHART
-from chart.identities import HOLDER
 from chart.schema import SCHEMA, leaves
 
 from converter.doctor.needs import NEEDS, Command, Named, Need, Purpose
@@ -49,9 +48,6 @@ def identities_table() -> list[str]:
             f"{need.verb} {_resource(need.group, need.resource, need.named)}", {}
         )
         cells.update({purpose: _commands(need, purpose) for purpose in Purpose})
-    for group, resource, verb, commands in HOLDER:
-        named = Named.QUEUE if resource == "localqueues" else Named.ANY
-        rows.setdefault(f"{verb} {_resource(group, resource, named)}", {})["hold"] = commands
     return [
         "| Right | `apply` | `viewer` | `holder` |",
         "| --- | --- | --- | --- |",
@@ -60,9 +56,8 @@ def identities_table() -> list[str]:
 
 
 def _rows(rows: dict[str, dict[str, str]]) -> Iterator[str]:
-    columns = (Purpose.APPLY, Purpose.VIEW, "hold")
     for right, cells in rows.items():
-        yield f"| {right} | " + " | ".join(cells.get(column, "") for column in columns) + " |"
+        yield f"| {right} | " + " | ".join(cells.get(each, "") for each in Purpose) + " |"
 
 
 def _resource(group: str, resource: str, named: Named) -> str:

@@ -1,6 +1,6 @@
 """What each identity may do, as a person would review it: the tests compare chart and cluster.
 
-Which command needs what is in `converter.doctor.needs`, and for the holder in `HOLDER` below.
+Which command needs what is in `converter.doctor.needs`.
 """
 
 from __future__ import annotations
@@ -8,23 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 KUEUE = "kueue.x-k8s.io"
+TRAINER = "trainer.kubeflow.org"
 
 Permission = tuple[str, str, str, str]
-
-_HOLDING = "hold, release"
-_LOOKING = "hold, release, holds"
-# Group, resource, verb and the commands that need it. The queue is read by its name.
-HOLDER: tuple[tuple[str, str, str, str], ...] = (
-    ("batch", "jobs", "get", _HOLDING),
-    ("batch", "jobs", "list", _LOOKING),
-    ("", "configmaps", "get", _HOLDING),
-    ("", "configmaps", "list", _LOOKING),
-    ("", "events", "create", _HOLDING),
-    (KUEUE, "workloads", "get", _HOLDING),
-    (KUEUE, "workloads", "list", _LOOKING),
-    (KUEUE, "workloads", "update", _HOLDING),
-    (KUEUE, "localqueues", "get", _LOOKING),
-)
 
 
 def _expand(table: Iterable[tuple[str, str, str, str]]) -> set[Permission]:
@@ -66,12 +52,16 @@ def viewer_in_namespace(queue: str, namespace: str) -> set[Permission]:
     )
 
 
-def holder_in_namespace(queue: str) -> set[Permission]:
+def holder_in_namespace() -> set[Permission]:
     """The Role of `holder`; it has none in the cluster."""
-    return {
-        (group, resource, queue if resource == "localqueues" else "*", verb)
-        for group, resource, verb, _ in HOLDER
-    }
+    return _expand(
+        [
+            ("batch", "jobs", "*", "get list"),
+            ("", "events", "*", "create"),
+            (KUEUE, "workloads", "*", "get list update"),
+            (TRAINER, "trainjobs", "*", "get"),
+        ]
+    )
 
 
 def in_cluster(

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from converter.cli.main import campaigns
 from converter.cluster.client import Client, Object
 from converter.cluster.resources import Resource
-from converter.errors import CampaignsError
+from converter.errors import CampaignsError, NotFound
 
 ROLES = Resource("/apis/rbac.authorization.k8s.io/v1", "roles", "Role")
 CLUSTER_ROLES = Resource(ROLES.api, "clusterroles", "ClusterRole", namespaced=False)
@@ -44,7 +44,7 @@ class Account:
                 (ROLES, self.name),
                 (CLUSTER_ROLES, f"{self.namespace}:{self.name}"),
             )
-            if (role := self.administrator.get(resource, self.namespace, name))
+            if (role := self._role(resource, name))
         ]
         assert self.may(permission), permission
         try:
@@ -56,6 +56,13 @@ class Account:
             for resource, name, role in kept:
                 self._write(resource, name, role["rules"])
             self._wait(permission, granted=True)
+
+    def _role(self, resource: Resource, name: str) -> Object | None:
+        try:
+            return self.administrator.get(resource, self.namespace, name)
+        except NotFound:
+            # Who holds has none in the cluster.
+            return None
 
     def _write(self, resource: Resource, name: str, rules: list[Object]) -> None:
         patch = {"rules": rules}

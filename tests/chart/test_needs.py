@@ -21,6 +21,7 @@ NAMES: Mapping[Named, tuple[str, ...]] = {
 VALUES = {
     "queue": {"priorityClasses": [{"name": "urgent", "value": 2}, {"name": "idle", "value": 1}]},
     "viewer": {"enabled": True},
+    "holder": {"enabled": True},
 }
 
 
@@ -34,14 +35,20 @@ def needed(purpose: Purpose, *, namespaced: bool) -> set[Permission]:
 
 
 @pytest.mark.parametrize(
-    ("purpose", "account"), [(Purpose.APPLY, "campaigns-apply"), (Purpose.VIEW, "campaigns-viewer")]
+    ("purpose", "account"),
+    [
+        (Purpose.APPLY, "campaigns-apply"),
+        (Purpose.VIEW, "campaigns-viewer"),
+        (Purpose.HOLD, "campaigns-holder"),
+    ],
 )
 def test_an_identity_of_the_chart_has_what_its_commands_need_and_no_more(
     purpose: Purpose, account: str, helm: Helm
 ) -> None:
     objects = helm.template(VALUES, namespace="team")
     role = permissions(of_kind(objects, "Role")[account]["rules"])
-    cluster_role = permissions(of_kind(objects, "ClusterRole")[f"team:{account}"]["rules"])
+    of_cluster = of_kind(objects, "ClusterRole").get(f"team:{account}", {"rules": []})
+    cluster_role = permissions(of_cluster["rules"])
     assert role == needed(purpose, namespaced=True)
     assert cluster_role == needed(purpose, namespaced=False)
     granted = {(group, resource, verb) for group, resource, _, verb in role | cluster_role}

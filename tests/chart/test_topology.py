@@ -155,7 +155,7 @@ def test_each_team_has_identities_for_its_own_namespace(helm: Helm) -> None:
         expected = {
             "campaigns-apply": apply_in_namespace(queue, namespace),
             "campaigns-viewer": viewer_in_namespace(queue, namespace),
-            "campaigns-holder": holder_in_namespace(queue),
+            "campaigns-holder": holder_in_namespace(),
         }
         for account, rights in expected.items():
             assert permissions(roles.pop((namespace, account))["rules"]) == rights

@@ -20,6 +20,8 @@ RULES_REVIEWS = Resource(
 ACCESS_REVIEWS = Resource(
     AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", namespaced=False
 )
+# Of what not every cluster has: who may hold TrainJobs may do so where there are any.
+NOT_EVERYWHERE = frozenset({("trainer.kubeflow.org", "trainjobs")})
 # What is asked for by these verbs is served nowhere, or is asked beside the verb of a request.
 SPECIAL_VERBS = frozenset({"approve", "attest", "bind", "escalate", "impersonate", "sign", "use"})
 SPECIAL_RESOURCES = frozenset(
@@ -62,7 +64,8 @@ def served(client: Client) -> Served:
         for each in listed["resources"]
     }
     return Served(
-        frozenset(found) | SPECIAL_RESOURCES, frozenset().union(*found.values()) | SPECIAL_VERBS
+        frozenset(found) | SPECIAL_RESOURCES | NOT_EVERYWHERE,
+        frozenset().union(*found.values()) | SPECIAL_VERBS,
     )
 
 

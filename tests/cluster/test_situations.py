@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from cluster.holding import hold
 from cluster.situations import Row, check, explained, row
 from cluster.team import SLOW, Object, Team, condition, eventually
 from cluster.test_deactivation import SECONDS_LABEL
@@ -229,13 +230,7 @@ def write_elsewhere(site: Site) -> None:
 
 def change_the_cluster(site: Site) -> None:
     """What others do to campaigns that are there."""
-    notes = {
-        "gitops-campaigns.io/hold-instance": "7",
-        "gitops-campaigns.io/held-by": "ops@example.org",
-        "gitops-campaigns.io/held-at": "2026-01-01T00:00:00Z",
-        "gitops-campaigns.io/hold-reason": "a node is being repaired",
-    }
-    site.patch_workload("held", {"metadata": {"annotations": notes}, "spec": {"active": False}})
+    hold(site.main, "held", 7, by="ops@example.org", reason="a node is being repaired")
     site.patch_workload("by-hand", {"spec": {"active": False}})
     group = "/spec/resourceGroups/0"
     queue = json.loads(site.main.kubectl("get", "clusterqueue", site.queue, "--output=json"))

@@ -55,22 +55,22 @@ there is no object.
 {{- end }}
 
 {{- define "campaign-queue.rules.holder" -}}
-# hold, release: the Workload of a campaign, by an update of the one that was read; holds: all of them
+# hold, release: the Workload, by an update of the one that was read; holds: all of them
 - apiGroups: [kueue.x-k8s.io]
   resources: [workloads]
   verbs: [get, list, update]
-# hold, release: the Jobs of a campaign, and what git says of its pause
+# hold, release: the Jobs of a campaign, and whether git pauses one; holds: what each hold stops
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [get, list]
-- apiGroups: [""]
-  resources: [configmaps]
-  verbs: [get, list]
+# hold, release: the TrainJob that a Workload was made for
+- apiGroups: [trainer.kubeflow.org]
+  resources: [trainjobs]
+  verbs: [get]
 # hold, release: who held what, for kubectl describe
 - apiGroups: [""]
   resources: [events]
   verbs: [create]
-{{ include "campaign-queue.rules.queue" . }}
 {{- end }}
 
 {{- define "campaign-queue.rules.queue" -}}

@@ -11,6 +11,7 @@ from unit.reconcile.live_objects import (
     campaign,
     deactivated,
     ended,
+    evicted,
     held,
     job,
     pipeline,
@@ -25,12 +26,13 @@ from unit.reconcile.live_objects import (
 from unit.reconcile.plans import live_campaign, planned
 
 from converter.diff.change import Action, Change
-from converter.diff.decide import STAYS, UNSEEN, Rehearsed, changes
+from converter.diff.decide import UNSEEN, Rehearsed, changes
 from converter.manifest import Manifest
 from converter.names import KUEUE_QUEUE_LABEL
 from converter.reconcile.live import Live
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.plan import Verb
+from converter.reconcile.prune import left_over
 from converter.reconcile.rehearsal import Accepted, tell
 
 
@@ -195,11 +197,30 @@ def test_what_has_finished_is_left_alone() -> None:
 def test_what_left_git_stays_or_is_pruned_jobs_first() -> None:
     live = running(job())
     of = rehearsed([pipeline()], live_one(live, workloads=(workload(live),)))
-    assert told(of) == [("stays", "campaign scan", STAYS)]
+    assert told(of) == [("stays", "campaign scan", left_over(""))]
     assert told(of, prune=True) == [
         ("prune", "Job/scan", ""),
         ("prune", "ConfigMap/campaign-scan", ""),
     ]
+
+
+def test_what_left_git_and_is_held_names_the_hold() -> None:
+    live = evicted(job())
+    of = rehearsed([pipeline()], live_one(live, workloads=(held(live),)))
+    [(action, _, detail)] = told(of)
+    assert action == "stays"
+    assert "hold 7 is in force" in detail
+    [(action, target, detail), _] = told(of, prune=True)
+    assert (action, target) == ("prune", "Job/scan")
+    assert detail.startswith("is released with it, though hold 7 is in force")
+
+
+def test_a_pause_that_is_noted_in_a_hold_is_told() -> None:
+    live = evicted(job())
+    wider = [pipeline(), *campaign(suspended=True, window=3)]
+    found = told(rehearsed(wider, live_one(live, workloads=(held(live),))))
+    assert [each[:2] for each in found] == [("held back", "campaign scan"), ("pause", "scan")]
+    assert found[1][2] == "Workload/job-scan stays inactive when hold 7 is released"
 
 
 def test_a_change_that_does_not_show_is_told() -> None:

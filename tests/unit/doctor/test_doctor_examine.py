@@ -55,7 +55,7 @@ def bad(findings: dict[str, Finding]) -> dict[str, str]:
 def test_a_fit_cluster(api: ApiServer) -> None:
     findings = report(api)
     assert bad(findings) == {}
-    assert len(findings) == 26
+    assert len(findings) == 29
     assert "ci" in findings["reachable"].found
 
 

@@ -24,7 +24,7 @@ NAMES = {
     Named.FLAVORS: ("a", "b"),
     Named.CLASSES: (),
 }
-APPLY, VIEW = Purpose.APPLY, Purpose.VIEW
+APPLY, VIEW, HOLD = Purpose.APPLY, Purpose.VIEW, Purpose.HOLD
 
 
 def rights(*purposes: Purpose, but: Answers | None = None) -> Rights:
@@ -44,6 +44,7 @@ def statuses(found: tuple[Finding, ...]) -> dict[str, str]:
 
 
 FINE = {"explain": "ok", "report": "ok", "status": "ok", "doctor": "ok", "excess": "ok"}
+HOLDS = dict.fromkeys(("hold", "release", "holds"), "ok")
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,19 @@ FINE = {"explain": "ok", "report": "ok", "status": "ok", "doctor": "ok", "excess
         ((APPLY,), VIEW, FINE | dict.fromkeys(("status", "explain", "report"), "warning")),
         ((VIEW,), None, {"apply": "warning", "diff": "warning", **FINE}),
         ((VIEW,), VIEW, FINE),
+        (
+            (HOLD,),
+            None,
+            FINE
+            | dict.fromkeys(("apply", "diff", "status", "explain", "report"), "warning")
+            | HOLDS,
+        ),
+        ((HOLD,), HOLD, HOLDS | {"excess": "ok"}),
+        (
+            (APPLY,),
+            HOLD,
+            dict.fromkeys(("hold", "release"), "fault") | {"holds": "ok", "excess": "ok"},
+        ),
         ((VIEW,), APPLY, {"apply": "fault", "diff": "fault", "doctor": "ok", "excess": "ok"}),
         (
             (),
@@ -104,6 +118,13 @@ def test_what_is_not_known_is_not_called_lacking() -> None:
     unknown = rights(APPLY, VIEW, but={CREATE_JOBS: UNREAD})
     holds(finding(unknown, "apply", APPLY), "unknown", "no answer")
     holds(finding(unknown, "status", VIEW), "ok")
+
+
+def test_without_events_a_hold_only_tells_less() -> None:
+    lacking = rights(HOLD, but={Access("", "events", "create", namespace="team"): False})
+    holds(finding(lacking, "hold", HOLD), "warning", "tells less without: create events")
+    update = Access("kueue.x-k8s.io", "workloads", "update", namespace="team")
+    holds(finding(rights(HOLD, but={update: False}), "hold", HOLD), "fault", "holder.enabled")
 
 
 SECRETS = Access("", "secrets", "get", namespace="team")

@@ -20,10 +20,11 @@ from unit.explain.scene import (
 from unit.reconcile.live_objects import queued, running, workload
 
 from converter.explain.rules import first_sentence
-from converter.explain.text import last_words, listed, said
+from converter.explain.text import last_words, listed
 from converter.model import Repo, SourceKind, Volume
 from converter.names import HOLD_ANNOTATION
 from converter.observe.refusal import Refusal
+from converter.wording import said
 
 
 @pytest.mark.parametrize(
@@ -110,6 +111,13 @@ def test_what_git_has_no_longer() -> None:
     gone = replace(scene, repo=replace(scene.repo, campaigns={}))
     assert gone.codes() == ["not-in-git", "running"]
     assert "--prune" in gone.first().remedy
+
+
+def test_what_git_has_no_longer_and_is_held_is_cancelled_with_its_hold() -> None:
+    scene = rests(annotations={HOLD_ANNOTATION: "7"})
+    gone = replace(scene, repo=replace(scene.repo, campaigns={}))
+    assert gone.codes() == ["not-in-git", "held"]
+    assert "when hold 7 is released, or with --release-holds, to cancel" in gone.first().remedy
 
 
 def two_parts() -> Scene:

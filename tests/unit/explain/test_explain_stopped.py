@@ -105,6 +105,17 @@ def long_ago(cause: str) -> Object:
             "hold-not-enforced",
             "hold 7 does not stop it: a Workload of it is active, and Kueue may start it",
         ),
+        (rests(annotations={HOLD_ANNOTATION: "x"}), "held", "a hold whose instance cannot be read"),
+        (
+            rests(annotations=HOLD, status={"terminating": 2}),
+            "pausing",
+            "it is being held (hold 7): 2 pods still ending",
+        ),
+        (
+            going_on(rests(None, LONG_AGO, annotations=HOLD)),
+            "pause-not-enforced",
+            "hold 7 is not carried out: its Workload is inactive, and Kueue has not stopped it",
+        ),
         (active(rests(annotations=HOLD)), "hold-not-enforced", "Kueue may start it at any moment"),
         (going_on(active(rests(annotations=HOLD))), "hold-not-enforced", "is active, and 1 pod"),
         (going_on(active(rests(None, long_ago("X")))), "pause-not-enforced", "Workload is evicted"),
@@ -193,6 +204,28 @@ def test_one_that_runs_in_spite_of_a_hold_says_so_in_the_table() -> None:
     scene = going_on(active(rests(annotations=HOLD)))
     assert scene.codes() == ["hold-not-enforced", "running"]
     assert first_sentence(scene.facts()).startswith("hold 7 does not stop it")
+
+
+def without_queue(scene: Scene) -> Scene:
+    """A Job that no queue system knows carries its hold itself."""
+    (job,) = scene.jobs
+    del job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
+    job["metadata"]["annotations"] |= HOLD
+    return replace(scene, workloads=())
+
+
+def test_a_hold_on_a_job_without_a_queue() -> None:
+    assert without_queue(rests()).codes()[0] == "held"
+    first = without_queue(going_on(rests())).first()
+    assert first.code == "hold-not-enforced"
+    assert first.sentence == "hold 7 does not stop it: its Job is not suspended, and 1 pod there"
+
+
+def test_of_a_hold_that_no_call_can_name_an_administrator_is_asked() -> None:
+    assert "ask an administrator" in rests(annotations={HOLD_ANNOTATION: "x"}).first().remedy
+    assert rests(annotations=HOLD).first().remedy == (
+        "ask ops to release hold 7; git cannot start it before"
+    )
 
 
 def test_what_is_to_be_lifted_is_named_all_of_it() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from converter.holds.rules import Action, Call, State, Verdict, decide
 
-OTHER_WRITES = 1
+OTHER_WRITES = 2
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,9 @@ class Caller:
     gone: bool = False
 
 
+ENDED = Caller(at="ended")
+
+
 @dataclass(frozen=True)
 class World:
     """The object, its callers, and the highest instance that was ever in force."""
@@ -57,11 +60,17 @@ class World:
         callers[index] = replace(callers[index], **changes)  # type: ignore[arg-type]
         return replace(self, callers=tuple(callers))
 
+    def without_caller(self, index: int) -> World:
+        """This call has ended, and what it had read makes no difference any more."""
+        return replace(self, callers=(*self.callers[:index], ENDED, *self.callers[index + 1 :]))
+
 
 def steps(world: World, calls: Sequence[Call], rules: Rules) -> Iterator[World]:
     """Every world that one step leads to."""
     if world.writes < OTHER_WRITES:
         yield replace(world, version=world.version + 1, writes=world.writes + 1)
+    # Whether a deadline and bound have passed is asked by the caller, and by the supervisor.
+    timed = rules.deadline or rules.supervised
     for index, (call, caller) in enumerate(zip(calls, world.callers, strict=True)):
         if caller.at == "new":
             if not rules.supervised or all(map(_is_over, world.callers[:index])):
@@ -69,18 +78,22 @@ def steps(world: World, calls: Sequence[Call], rules: Rules) -> Iterator[World]:
             continue
         late = rules.deadline and caller.expired
         if caller.at == "reading":
-            yield world.with_caller(index, at="ended") if late else _read(world, index, call)
+            yield world.without_caller(index) if late else _read(world, index, call)
         if caller.at == "decided":
-            yield world.with_caller(index, at="ended" if late else "wire")
+            yield world.without_caller(index) if late else world.with_caller(index, at="wire")
         if caller.at == "wire":
-            yield world.with_caller(index, at="ended")
+            yield world.without_caller(index)
             yield _landed(world, index, rules)
+        if caller.at == "ended" or not timed:
+            continue
         if not caller.expired:
             yield world.with_caller(index, expired=True, gone=not rules.bound)
         elif not caller.gone:
             # Without deadlines on the requests, the bound is a hope.
             on_the_wire = caller.at == "wire" and rules.deadline
-            yield world.with_caller(index, gone=True, at="ended" if on_the_wire else caller.at)
+            yield (
+                world.without_caller(index) if on_the_wire else world.with_caller(index, gone=True)
+            )
 
 
 def _is_over(caller: Caller) -> bool:
@@ -93,7 +106,7 @@ def _read(world: World, index: int, call: Call) -> World:
         return world.with_caller(
             index, at="decided", seen=world.state, version=world.version, after=decision.after
         )
-    ended = world.with_caller(index, at="ended")
+    ended = world.without_caller(index)
     mark = world.state.mark
     lower = mark is not None and mark.instance is not None and mark.instance < call.instance
     if decision.verdict is Verdict.STALE and call.action is Action.HOLD and lower:
@@ -106,7 +119,7 @@ def _landed(world: World, index: int, rules: Rules) -> World:
     if rules.precondition and caller.version != world.version:
         return world.with_caller(index, at="reading", before=caller.seen)
     assert caller.after is not None
-    moved = replace(world.with_caller(index, at="ended"), state=caller.after)
+    moved = replace(world.without_caller(index), state=caller.after)
     moved = replace(moved, version=world.version + 1)
     mark, was = caller.after.mark, world.state.mark
     instance = (mark.instance or 0) if mark is not None else 0
@@ -149,10 +162,15 @@ ORDERS = [
     (hold(1), hold(2), release(2)),
     (hold(1), release(1), release(1), hold(2)),
     (hold(1), hold(2), hold(3)),
+    (hold(1), release(1), hold(2), release(2), hold(3)),
 ]
 
 
-@pytest.mark.parametrize("calls", ORDERS, ids=str)
+def shown(calls: Sequence[Call]) -> str:
+    return ", ".join(f"{call.action} {call.instance}" for call in calls)
+
+
+@pytest.mark.parametrize("calls", ORDERS, ids=shown)
 def test_no_order_of_steps_lets_an_older_hold_replace_a_newer_one(calls: Sequence[Call]) -> None:
     assert faults(calls, Rules()) == set()
 

@@ -82,6 +82,19 @@ def test_an_older_instance_keeps_the_services_that_it_has() -> None:
     assert instance.load("one") == found
 
 
+def test_an_older_instance_is_given_the_ports_that_it_lacks() -> None:
+    created = instance.create("one", Spec())
+    del created.ports["trainer-webhook"]
+    created.save()
+    found = instance.load("one")
+    assert found is not None
+    complete = instance.with_every_port(found)
+    assert complete.ports.keys() == set(instance.PORT_NAMES)
+    assert complete.ports.items() > found.ports.items()
+    assert len(set(complete.ports.values())) == len(complete.ports)
+    assert instance.load("one") == complete == instance.with_every_port(complete)
+
+
 def test_there_is_none_before_it_is_created_and_after_it_is_removed() -> None:
     assert instance.load("one") is None
     instance.create("one", Spec()).remove()

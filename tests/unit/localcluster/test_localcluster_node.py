@@ -126,6 +126,15 @@ def test_kwok_is_built_where_there_are_fake_nodes() -> None:
         assert set(bringup.product_names(spec)) == {*needed, "kwok"}
 
 
+def test_trainer_is_built_and_started_where_it_is_asked_for() -> None:
+    spec = Spec(trainer=True)
+    assert bringup.component_names(spec)[-2:] == ("jobset", "trainer")
+    assert set(bringup.product_names(spec)) - set(bringup.product_names(Spec())) == {
+        "jobset",
+        "trainer",
+    }
+
+
 @pytest.mark.parametrize(
     ("status", "found"),
     [

@@ -30,6 +30,7 @@ def test_a_spec_survives_being_kept() -> None:
         real_node=RealNode("other", {"zone": "a"}, gpus=0),
         kwok_nodes=(KwokNode("gpu-1", {"gpu": "a100"}, ("dedicated=ml:NoExecute",), gpus=8),),
         kueue_config={"featureGates": {"TopologyAwareScheduling": False}},
+        trainer=True,
     )
     assert spec_from_json(json.loads(json.dumps(spec_to_json(spec)))) == spec
 

@@ -22,7 +22,12 @@ from unit.reconcile.live_objects import (
     workload,
 )
 
-from converter.names import HOLD_ANNOTATION, KUEUE_MIN_PARALLELISM_ANNOTATION
+from converter.holds.mark import Mark
+from converter.names import (
+    HOLD_ANNOTATION,
+    KUEUE_MIN_PARALLELISM_ANNOTATION,
+    KUEUE_QUEUE_LABEL,
+)
 from converter.observe.phase import Phase
 from converter.observe.places import Place, places_of
 from converter.observe.status import Status, of_job, statuses
@@ -31,6 +36,7 @@ from converter.queues.kueue import Kueue
 from converter.reconcile.record import records_to_write
 
 PAUSED = job(suspended=True)
+UNREADABLE = "a hold whose instance cannot be read"
 OUTSIDE = applied(Kueue().prepare(PAUSED.body, None).body)
 
 
@@ -166,8 +172,21 @@ def with_pods(live: Object, active: int, terminating: int = 0) -> Object:
             evicted(job()),
             [workload(evicted(job()), name="second"), held(evicted(job()))],
             Phase.PAUSING,
-            "another Workload of it is active",
+            "being held by hold 7: another Workload of it is active",
         ),
+        (
+            with_pods(evicted(job()), 2),
+            [held(evicted(job()), held_by="ops")],
+            Phase.PAUSING,
+            "being held by hold 7: 2 pods ending",
+        ),
+        (
+            evicted(job()),
+            [held(evicted(job()), held_by="ops", held_at="today", hold_reason="a node\nis lost")],
+            Phase.HELD,
+            "hold 7 of ops since today: a node is lost",
+        ),
+        (evicted(job()), [held(evicted(job()), "soon")], Phase.HELD, UNREADABLE),
         (
             evicted(PAUSED),
             [
@@ -271,9 +290,35 @@ def test_a_workload_on_its_way_out_says_nothing_any_more() -> None:
 
 def test_a_hold_is_on_one_line() -> None:
     on_hold = evicted(PAUSED)
-    wl = held(on_hold)
-    wl["metadata"]["annotations"][HOLD_ANNOTATION] = "x\n::error::gotcha"
-    assert of_job(on_hold, [wl]).detail == "hold x ::error::gotcha"
+    found = of_job(on_hold, [held(on_hold, hold_reason="x\n::error::\x1b[31mgotcha")])
+    assert found.detail == "hold 7: x ::error::gotcha"
+
+
+def alone(suspended: bool, **annotations: str) -> Object:
+    """A Job that no queue system knows."""
+    live = evicted(job()) if suspended else running(job())
+    del live["metadata"]["labels"][KUEUE_QUEUE_LABEL]
+    live["metadata"]["annotations"] |= annotations
+    return live
+
+
+def test_a_job_without_a_queue_carries_its_hold_itself() -> None:
+    hold = {HOLD_ANNOTATION: "7"}
+    assert of_job(alone(True, **hold), ()).phase is Phase.HELD
+    assert of_job(with_pods(alone(True, **hold), 1), ()).phase is Phase.PAUSING
+    going = of_job(alone(False, **hold), ())
+    assert (going.phase, going.detail) == (Phase.RUNNING, "hold 7 does not stop it")
+    assert of_job({**evicted(job())}, ()).hold is None
+
+
+def test_the_newest_hold_of_several_parts_is_shown() -> None:
+    one, two = (evicted(job(f"scan-part{number}", campaign="scan")) for number in (1, 2))
+    live = state(one, two, workloads=(held(one, "7"), held(two, "12")))
+    (status,) = statuses(git(6), live, REPOSITORY)
+    assert status.hold == Mark(12)
+    live = state(one, two, workloads=(held(one, "soon"), held(two, "12")))
+    (status,) = statuses(git(6), live, REPOSITORY)
+    assert status.hold == Mark(None)
 
 
 def test_a_list_that_has_grown_in_git_leaves_the_campaign_what_it_is() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from prometheus_client import parser as older_parser
 from prometheus_client.openmetrics import parser
 
+from converter.holds.mark import Mark
 from converter.observe.admission import Admission
 from converter.observe.openmetrics import PHASES, exposition
 from converter.observe.phase import Phase
@@ -87,6 +88,12 @@ RUNNING = Admission(("gpu-a",), 0, HOUR_AGO)
         ("paused_seconds", letters(Phase.PAUSED), {}),
         ("paused_seconds", letters(Phase.WAITING, **SINCE), {}),
         ("paused_seconds", letters(Phase.FINISHED, **SINCE), {}),
+        ("hold_seconds", letters(Phase.HELD, hold=Mark(7, at=HOUR_AGO)), {"": 3600}),
+        ("hold_seconds", letters(hold=Mark(7, at="2026-05-04T12:00:01Z")), {"": 0}),
+        ("hold_seconds", letters(hold=Mark(7, at="today")), {}),
+        ("hold_seconds", letters(Phase.PAUSED, **SINCE), {}),
+        ("hold_instance", letters(Phase.HELD, hold=Mark(7)), {"": 7}),
+        ("hold_instance", letters(Phase.HELD, hold=Mark(None)), {}),
         ("created_timestamp_seconds", letters(created="1970-01-01T00:01:00Z"), {"": 60}),
         ("created_timestamp_seconds", letters(), {}),
         ("created_timestamp_seconds", letters(created="yesterday"), {}),
@@ -129,7 +136,7 @@ def test_without_a_campaign_the_metrics_are_there_all_the_same() -> None:
     assert {value for _, _, value in read()} == {0}
     text = exposition((), NOW, REPOSITORY)
     assert text.endswith("\n# EOF\n")
-    assert text.count("# TYPE ") == 9
+    assert text.count("# TYPE ") == 11
 
 
 def test_units_are_named() -> None:
@@ -138,7 +145,7 @@ def test_units_are_named() -> None:
     assert {name for name, unit in units.items() if unit == "seconds"} == {
         name for name in units if name.endswith("_seconds")
     }
-    assert len([unit for unit in units.values() if unit]) == 3
+    assert len([unit for unit in units.values() if unit]) == 4
 
 
 @pytest.mark.parametrize("text", ['say "no"', "back\\slash\\n", "two\nlines", 'all\\"\n', "ä{}, #"])

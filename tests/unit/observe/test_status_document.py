@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from converter.holds.mark import Mark
 from converter.observe.admission import Admission
 from converter.observe.document import status_list
 from converter.observe.phase import DRIFTED, Phase
@@ -54,6 +55,22 @@ def test_what_runs_has_an_eta_and_its_flavor() -> None:
 def test_a_place_counts_from_1() -> None:
     (found,) = document(Status("scan", Phase.WAITING, 3, place=Place(2, 5, 7)))["campaigns"]
     assert found["place"] == {"localQueue": 2, "clusterQueue": 5, "priority": 7}
+
+
+@pytest.mark.parametrize(
+    ("mark", "shown"),
+    [
+        (None, None),
+        (
+            Mark(7, at="2026-01-01T10:00:00Z", by="ops", reason="a\nnode"),
+            {"instance": 7, "since": "2026-01-01T10:00:00Z", "by": "ops", "reason": "a node"},
+        ),
+        (Mark(None), {"instance": None, "since": "", "by": "", "reason": ""}),
+    ],
+)
+def test_a_hold(mark: Mark | None, shown: dict[str, Any] | None) -> None:
+    (found,) = document(Status("scan", Phase.HELD, 3, hold=mark))["campaigns"]
+    assert found["hold"] == shown
 
 
 def test_a_document_of_another_shape_is_refused() -> None:

@@ -14,6 +14,7 @@ from converter.manifest import Manifest, Role
 from converter.model import Settings
 from converter.names import (
     CAMPAIGN_LABEL,
+    DOMAIN,
     FIELD_MANAGER,
     HOLD_ANNOTATION,
     IMAGE_ANNOTATION,
@@ -199,9 +200,13 @@ def workload(
     }
 
 
-def held(of: Object) -> Object:
+def held(of: Object, instance: str = "7", **others: str) -> Object:
+    """A Workload with a hold. `others` are further annotations of it, without their domain."""
     made = workload(of, active=False)
-    made["metadata"]["annotations"] = {HOLD_ANNOTATION: "7"}
+    made["metadata"]["annotations"] = {
+        HOLD_ANNOTATION: instance,
+        **{f"{DOMAIN}/{key.replace('_', '-')}": value for key, value in others.items()},
+    }
     return made
 
 

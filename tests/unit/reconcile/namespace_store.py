@@ -97,7 +97,9 @@ class Namespace:
             read = request.body.get("metadata", {}).get("resourceVersion")
             if read not in (None, live["metadata"]["resourceVersion"]):
                 return failure(409, "Conflict")
-            live["spec"] |= request.body["spec"]
+            live["spec"] |= request.body.get("spec", {})
+            noted = request.body.get("metadata", {}).get("annotations", {})
+            live["metadata"].setdefault("annotations", {}).update(noted)
             self._suspend_as_kueue_does(live)
             return Answer(200, live)
         return self._apply(request, kind, plural, name)
@@ -107,7 +109,7 @@ class Namespace:
         of = workload["metadata"]["labels"][KUEUE_JOB_UID_LABEL]
         for job in self.objects["jobs"].values():
             if self.stops and job["metadata"]["uid"] == of:
-                job["spec"]["suspend"] |= not workload["spec"]["active"]
+                job["spec"]["suspend"] |= workload["spec"].get("active") is False
 
     def _apply(self, request: Request, kind: dict[str, Object], plural: str, name: str) -> Answer:
         manager, body = request.query["fieldManager"], copy.deepcopy(request.body)

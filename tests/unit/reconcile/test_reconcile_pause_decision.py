@@ -25,7 +25,12 @@ OUTSIDE = applied(Kueue().prepare(job(suspended=True).body, None).body)
 RUNS = running(job())
 PATCH = Decision(Move.PATCH, ("job-scan",))
 NOTHING = Decision(Move.NOTHING)
-HELD = Decision(Move.KEEP, (), "stays inactive: hold 7 is in force")
+HELD = Decision(
+    Move.KEEP,
+    (),
+    "stays inactive: hold 7 is in force (nobody said why); "
+    "`campaigns release scan --instance 7 --deadline 30s` lifts it",
+)
 
 
 def stranded(of: Object) -> Object:

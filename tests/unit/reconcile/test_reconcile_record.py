@@ -14,9 +14,10 @@ from unit.reconcile.live_objects import (
     state,
     volumes,
     warmup,
+    workload,
 )
 
-from converter.names import COMMIT_ANNOTATION, VOLUMES_ANNOTATION
+from converter.names import COMMIT_ANNOTATION, HOLD_HISTORY_ANNOTATION, VOLUMES_ANNOTATION
 from converter.reconcile.record import Record, record_of, records_to_write
 
 VOLUMES = stamped_volumes(volumes(), "uid-scan")
@@ -159,3 +160,23 @@ def test_a_record_outlives_the_configmap_that_somebody_deleted() -> None:
 )
 def test_nothing_is_written_for(objects: tuple[Object, ...]) -> None:
     assert records_to_write(state(*objects), REPOSITORY) == ()
+
+
+def test_a_record_keeps_the_history_of_holds_when_the_workload_is_gone() -> None:
+    over = ended(job())
+    made = workload(over)
+    made["metadata"]["annotations"] = {HOLD_HISTORY_ANNOTATION: "[7]"}
+    (written,) = records_to_write(state(over, VOLUMES, workloads=(made,)), REPOSITORY)
+    assert written["metadata"]["annotations"][HOLD_HISTORY_ANNOTATION] == "[7]"
+    record = applied(written)
+    for workloads in ((made,), ()):
+        assert records_to_write(state(over, VOLUMES, record, workloads=workloads), REPOSITORY) == ()
+    (again,) = records_to_write(state(ended(job(), "Failed"), VOLUMES, record), REPOSITORY)
+    assert again["metadata"]["annotations"][HOLD_HISTORY_ANNOTATION] == "[7]"
+    without = records_to_write(state(over, VOLUMES), REPOSITORY)[0]
+    assert HOLD_HISTORY_ANNOTATION not in without["metadata"]["annotations"]
+    # Also a hold that was released after the record was written.
+    (later,) = records_to_write(
+        state(over, VOLUMES, applied(without), workloads=(made,)), REPOSITORY
+    )
+    assert later["metadata"]["annotations"][HOLD_HISTORY_ANNOTATION] == "[7]"

@@ -8,10 +8,15 @@ import pytest
 from unit.reconcile.queue_objects import chain, cluster_queue, group, local_queue
 from unit.report.archive import NOW, Site, archive, at, campaign, condition, queue, repository
 
+from converter.explain.facts import Facts
+from converter.holds.mark import Mark
 from converter.observe.phase import Phase
-from converter.observe.places import Place
+from converter.observe.places import Place, Places
+from converter.observe.snapshot import Snapshot
 from converter.observe.status import Status
+from converter.reconcile.live import Live
 from converter.reconcile.queue_chain import Missing, Unknown
+from converter.report.cards import cards as cards_of
 from converter.report.cards import shares
 from converter.report.model import PHASES, Card, Event, Failures, Model, QueueRow
 from converter.report.quotas import quota_of, spelt
@@ -43,7 +48,15 @@ def test_what_needs_somebody_comes_first() -> None:
 @pytest.mark.parametrize(
     ("name", "banner"),
     [
-        ("census-1900", ("stop", "Held", "2026-03-09 15:00 UTC", "2 days ago")),
+        (
+            "census-1900",
+            (
+                "stop",
+                "Held: hold 7 of imaging-ops@example.org",
+                "2026-03-09 15:00 UTC",
+                "2 days ago",
+            ),
+        ),
         ("council-minutes", ("stop", "Paused", "2026-03-08 09:00 UTC", "4 days ago")),
         (
             "manuscripts-latin",
@@ -64,6 +77,24 @@ def test_what_is_stopped_or_drifted_says_since_when(name: str, banner: tuple[str
     (found,) = cards(archive().model())[name].banners
     assert found.since is not None
     assert (found.kind, found.text, found.since.text, found.since.ago) == banner
+
+
+@pytest.mark.parametrize(
+    ("phase", "drift", "words"),
+    [
+        (Phase.HELD, "", ["Held: hold 7 of ops"]),
+        (Phase.PAUSING, "", ["Being held: hold 7 of ops"]),
+        (Phase.RUNNING, "", ["Not stopped by hold 7 of ops"]),
+        (Phase.HELD, "x", ["Not as git has it. On the cluster it is Held", "Held: hold 7 of ops"]),
+        (Phase.FINISHED, "", []),
+    ],
+)
+def test_a_hold_has_a_banner_until_the_end(phase: Phase, drift: str, words: list[str]) -> None:
+    mark = Mark(7, at="2026-03-09T15:00:00Z", by="ops")
+    status = Status("letters", phase, 3, drift=drift, hold=mark)
+    facts = Facts(status, archive().repo.settings, Snapshot(NOW, Live(), Places({})))
+    (card,) = cards_of([facts], {}, NOW)
+    assert [each.text for each in card.banners] == words
 
 
 def test_failed_volumes_are_put_together_by_what_they_said() -> None:

@@ -1,0 +1,240 @@
+"""Holds without a queue on what starts pods by way of others: TrainJobs of the real Trainer.
+
+And how often pods come of a start: of a TrainJob's and of a Job's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from cluster.team import IMAGE, SLOW, Object, condition, eventually
+from conftest import RunningCluster
+
+from converter.cluster.client import Client
+from converter.errors import Invalid
+from converter.holds.carry_out import carry_out
+from converter.holds.deadline import deadline_in
+from converter.holds.errors import HoldError
+from converter.holds.kinds import OWNERS
+from converter.holds.plain import PlainStore
+from converter.holds.rules import Action, Call
+from converter.names import HOLD_ANNOTATION, OPENED_ANNOTATION, STARTS_ANNOTATION
+
+HOLD, RELEASE, OPEN = Action.HOLD, Action.RELEASE, Action.OPEN
+# A pod that does not end when it is asked to.
+STUBBORN = "trap '' TERM; while :; do sleep 1; done"
+TRAINER = "trainer.kubeflow.org/v1alpha1"
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A namespace without a queue, and calls on what is in it as the administrator."""
+
+    cluster: RunningCluster
+    namespace: str
+    client: Client
+
+    def create(self, kind: str, name: str, script: str) -> None:
+        """A Job, or a TrainJob with a runtime of its own, at its start gate."""
+        made = {"Job": _job, "TrainJob": _train_job}[kind](name, script)
+        self.cluster.local.kubectl.apply(
+            {**each, "metadata": {**each["metadata"], "namespace": self.namespace}} for each in made
+        )
+
+    def call(self, action: Action, kind: str, name: str, instance: int = 0) -> str:
+        """How a call ends: "wrote", "stands", or the name of its error."""
+        store = PlainStore(self.client, self.namespace, OWNERS[kind], name)
+        call = Call(action, instance, at="2026-01-01T00:00:00Z", by="tests")
+        try:
+            return "wrote" if carry_out(store, call, deadline_in(30)).wrote else "stands"
+        except HoldError as error:
+            return type(error).__name__
+
+    def get(self, kind: str, name: str) -> dict[str, Any]:
+        return dict(self.client.get(OWNERS[kind].resource, self.namespace, name))
+
+    def looks(self, kind: str, name: str) -> tuple[bool, str, str, str]:
+        """Whether it is suspended, the hold, whether it was opened, and its starts."""
+        found = self.get(kind, name)
+        annotations = found["metadata"].get("annotations", {})
+        said = (HOLD_ANNOTATION, OPENED_ANNOTATION, STARTS_ANNOTATION)
+        hold, opened, starts = (annotations.get(key, "") for key in said)
+        return found["spec"]["suspend"], hold, opened, starts
+
+    def pods(self, kind: str, name: str) -> list[Object]:
+        """Its pods, by the label that the product knows them by."""
+        selector = f"--selector={OWNERS[kind].pods_label}={name}"
+        found = self.kubectl("get", "pods", selector, "--output=json")
+        items: list[Object] = json.loads(found)["items"]
+        return items
+
+    def runs(self, kind: str, name: str) -> bool:
+        return any(pod["status"]["phase"] == "Running" for pod in self.pods(kind, name))
+
+    def pods_created(self, since: int, name: str) -> int:
+        """How many pods were created after a mark whose name begins like this."""
+        self.cluster.local.audit_mark()
+        created = self.cluster.local.audit_log.events(
+            since, verbs=("create",), resource="pods", subresource="", namespace=self.namespace
+        )
+        names = [
+            event.name or (event.body or {}).get("metadata", {}).get("generateName", "")
+            for event in created
+            if event.code == 201
+        ]
+        return sum(found.startswith(f"{name}-") for found in names)
+
+    def writes(self, since: int, name: str) -> list[str]:
+        """The verbs of what the product wrote of an object after a mark."""
+        self.cluster.local.audit_mark()
+        asked = self.cluster.local.audit_log.events(
+            since, user_agent="campaigns/", namespace=self.namespace
+        )
+        return [event.verb for event in asked if event.is_write and event.name == name]
+
+    def kubectl(self, *arguments: str) -> str:
+        return self.cluster.kubectl(f"--namespace={self.namespace}", *arguments)
+
+
+def _pod(name: str, script: str) -> Object:
+    container = {"name": name, "image": IMAGE, "command": ["/bin/sh", "-euc", script]}
+    return {
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": 300,
+        "containers": [container],
+    }
+
+
+def _job(name: str, script: str) -> list[Object]:
+    spec = {"suspend": True, "template": {"spec": _pod("main", script)}}
+    return [{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": spec}]
+
+
+def _train_job(name: str, script: str) -> list[Object]:
+    job = {"template": {"spec": _pod("node", script)}, "backoffLimit": 0}
+    labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+    replicated = {"name": "node", "template": {"metadata": {"labels": labels}, "spec": job}}
+    runtime = {
+        "apiVersion": TRAINER,
+        "kind": "TrainingRuntime",
+        "metadata": {"name": name},
+        "spec": {
+            "mlPolicy": {"numNodes": 1},
+            "template": {"spec": {"replicatedJobs": [replicated]}},
+        },
+    }
+    train_job = {
+        "apiVersion": TRAINER,
+        "kind": "TrainJob",
+        "metadata": {"name": name},
+        "spec": {"suspend": True, "runtimeRef": {"kind": "TrainingRuntime", "name": name}},
+    }
+    return [runtime, train_job]
+
+
+@pytest.fixture
+def plain(cluster: RunningCluster) -> Iterator[Plain]:
+    cluster.local.add_trainer()
+    namespace = f"training-{os.getpid()}"
+    cluster.kubectl("create", "namespace", namespace)
+    yield Plain(cluster, namespace, Client.from_kubeconfig(kubeconfig=cluster.kubeconfig))
+    everything = ("trainjobs,jobs", "--all", f"--namespace={namespace}", "--wait=false")
+    cluster.kubectl("delete", *everything)
+    cluster.kubectl("delete", "pods", "--all", f"--namespace={namespace}", "--force")
+    cluster.kubectl("delete", "namespace", namespace, "--wait=false")
+
+
+@pytest.mark.parametrize("kind", ["Job", "TrainJob"])
+def test_every_outcome_of_a_hold_without_a_queue(plain: Plain, kind: str) -> None:
+    for name, script in (("one", STUBBORN), ("gated", SLOW), ("short", "true"), ("free", SLOW)):
+        plain.create(kind, name, script)
+    mark = plain.cluster.local.audit_mark()
+
+    # No hold, at the gate; a hold there, which a release leaves shut.
+    assert plain.call(RELEASE, kind, "gated", 1) == "StaleHold"
+    assert plain.call(HOLD, kind, "gated", 1) == "wrote"
+    assert plain.call(RELEASE, kind, "gated", 1) == "wrote"
+    assert plain.looks(kind, "gated") == (True, "", "", "")
+    assert plain.call(HOLD, kind, "gated", 2) == "wrote"
+    assert plain.call(OPEN, kind, "gated") == "wrote"
+    assert plain.looks(kind, "gated") == (True, "2", "true", "")
+    assert plain.call(OPEN, kind, "gated") == "stands"
+    assert plain.call(HOLD, kind, "gated", 3) == "wrote"
+    assert plain.call(HOLD, kind, "gated", 2) == "StaleHold"
+    assert plain.call(RELEASE, kind, "gated", 2) == "StaleHold"
+    assert plain.writes(mark, "gated") == ["update"] * 5
+
+    for name in ("one", "short", "free"):
+        assert plain.call(OPEN, kind, name) == "wrote"
+        assert plain.looks(kind, name) == (False, "", "true", "1")
+    eventually(lambda: plain.runs(kind, "one"), "a pod that runs")
+    eventually(lambda: plain.runs(kind, "free"), "another one")
+    assert plain.call(HOLD, kind, "one", 7) == "wrote"
+    assert plain.call(HOLD, kind, "free", 7) == "wrote"
+
+    # Its pod does not end: nothing is written, and nothing runs beside it.
+    eventually(
+        lambda: "deletionTimestamp" in plain.pods(kind, "one")[0]["metadata"],
+        "the pod was asked to end",
+    )
+    eventually(lambda: condition(plain.get(kind, "one"), "Suspended"), "and it said so")
+    before = plain.get(kind, "one")["metadata"]["resourceVersion"]
+    assert plain.call(RELEASE, kind, "one", 7) == "PodsRemain"
+    assert plain.get(kind, "one")["metadata"]["resourceVersion"] == before
+    assert plain.looks(kind, "one") == (True, "7", "true", "1")
+    (left,) = plain.pods(kind, "one")
+    plain.kubectl("delete", "pod", left["metadata"]["name"], "--force", "--grace-period=0")
+    assert plain.call(RELEASE, kind, "one", 7) == "wrote"
+    assert plain.looks(kind, "one") == (False, "", "true", "2")
+    eventually(lambda: plain.runs(kind, "one"), "a pod after the release")
+    assert plain.pods_created(mark, "one") == 2
+
+    # What is held stays without pods meanwhile, and runs after its release alone.
+    eventually(lambda: not plain.pods(kind, "free"), "no pod of what is held")
+    assert plain.call(RELEASE, kind, "gated", 3) == "wrote"
+    assert plain.looks(kind, "gated") == (False, "", "true", "1")
+    eventually(lambda: plain.runs(kind, "gated"), "a pod of what was at its gate")
+    assert plain.pods_created(mark, "gated") == 1
+    assert plain.pods_created(mark, "free") == 1
+    assert plain.looks(kind, "free") == (True, "7", "true", "1")
+
+    eventually(lambda: condition(plain.get(kind, "short"), "Complete"), "its end")
+    assert plain.call(HOLD, kind, "short", 5) == "Rejected"
+    assert plain.call(OPEN, kind, "short") == "Rejected"
+    plain.kubectl("annotate", kind, "short", f"{HOLD_ANNOTATION}=5")
+    assert plain.call(HOLD, kind, "short", 5) == "stands"
+    assert plain.call(RELEASE, kind, "short", 5) == "wrote"
+    assert plain.looks(kind, "short") == (False, "", "true", "1")
+    assert plain.pods_created(mark, "short") == 1
+
+
+def test_a_trainjob_is_suspended_by_an_update_of_nothing_else(plain: Plain) -> None:
+    """What the CRD's rules let an update change: not who runs it, not what it runs."""
+    plain.create("TrainJob", "one", "true")
+    resource = OWNERS["TrainJob"].resource
+    found = plain.get("TrainJob", "one")
+    for key, other in (
+        ("managedBy", "kueue.x-k8s.io/multikueue"),
+        ("runtimeRef", {**found["spec"]["runtimeRef"], "name": "other"}),
+        ("trainer", {"numNodes": 2}),
+    ):
+        with pytest.raises(Invalid, match="immutable"):
+            plain.client.replace(
+                resource, plain.namespace, {**found, "spec": {**found["spec"], key: other}}
+            )
+    changed = {**found, "spec": {**found["spec"], "suspend": False}}
+    answered = plain.client.replace(resource, plain.namespace, changed)
+    assert answered["spec"] == changed["spec"]
+    (pod,) = _once(lambda: plain.pods("TrainJob", "one"))
+    assert pod["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-name"] == "one"
+
+
+def _once(found: Any) -> list[Object]:
+    eventually(found, "a pod")
+    pods: list[Object] = found()
+    return pods
