@@ -15,6 +15,7 @@ from converter.cluster.resources import (
     WORKLOADS,
 )
 from converter.errors import NotFound
+from converter.holds.deadline import Deadline, deadline_in
 
 GROUP = "/apis/kueue.x-k8s.io"
 VISIBILITY = "/apis/visibility.kueue.x-k8s.io"
@@ -120,6 +121,26 @@ def test_a_guarded_client_knows_what_the_other_has_learnt() -> None:
         client.guarded_by(lambda: None).get(WORKLOADS, "n", "w")
         del api.requests[:]
         client.get(WORKLOADS, "n", "w")
+    assert [path for _, path in api.asked()] == [WORKLOAD.format("v1beta1")]
+
+
+def test_a_call_with_a_deadline_asks_for_versions_within_it_and_uses_what_is_known() -> None:
+    late = [False]
+
+    def handle(request: Request) -> Answer:
+        late[0] = True
+        return NO_PATH
+
+    with serve(handle) as api:
+        limit = Deadline(1.0, lambda: 2.0 if late[0] else 0.0)
+        with pytest.raises(NotFound):
+            api.client().within(limit).get(WORKLOADS, "n", "w")
+        assert [path for _, path in api.asked()] == [WORKLOAD.format("v1beta2")]
+    with serve(kueue(("v1beta1",), Answer(200))) as api:
+        client = api.client()
+        client.get(WORKLOADS, "n", "w")
+        del api.requests[:]
+        client.within(deadline_in(30)).get(WORKLOADS, "n", "w")
     assert [path for _, path in api.asked()] == [WORKLOAD.format("v1beta1")]
 
 
