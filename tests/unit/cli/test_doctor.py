@@ -63,7 +63,7 @@ def test_a_fit_cluster(site: Site) -> None:
         "Admission",
         "Apply",
         "Repository",
-        "25 ok, 1 warning",
+        "28 ok, 1 warning",
     ]
 
 
@@ -92,7 +92,7 @@ def test_the_document(site: Site) -> None:
     assert done.returncode == 1
     assert document["version"] == 1
     assert document["exitCode"] == 1
-    assert document["summary"] == {"ok": 24, "warning": 1, "fault": 1, "unknown": 0}
+    assert document["summary"] == {"ok": 27, "warning": 1, "fault": 1, "unknown": 0}
     assert document["findings"][1] == {
         "group": "API server",
         "check": "server-version",
