@@ -5,6 +5,7 @@ And how often pods come of a start: of a TrainJob's and of a Job's.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Iterator
@@ -16,19 +17,25 @@ from cluster.team import IMAGE, SLOW, Object, condition, eventually
 from conftest import RunningCluster
 
 from converter.cluster.client import Client
-from converter.errors import Invalid
+from converter.errors import Conflict, Invalid
 from converter.holds.carry_out import carry_out
 from converter.holds.deadline import deadline_in
 from converter.holds.errors import HoldError
 from converter.holds.kinds import OWNERS
 from converter.holds.plain import PlainStore
 from converter.holds.rules import Action, Call
-from converter.names import HOLD_ANNOTATION, OPENED_ANNOTATION, STARTS_ANNOTATION
+from converter.names import (
+    HOLD_ANNOTATION,
+    OPENED_ANNOTATION,
+    STARTS_ANNOTATION,
+    SUSPEND_ANNOTATION,
+)
 
 HOLD, RELEASE, OPEN = Action.HOLD, Action.RELEASE, Action.OPEN
 # A pod that does not end when it is asked to.
 STUBBORN = "trap '' TERM; while :; do sleep 1; done"
 TRAINER = "trainer.kubeflow.org/v1alpha1"
+NUMBERS = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,16 @@ class Plain:
 
     def get(self, kind: str, name: str) -> dict[str, Any]:
         return dict(self.client.get(OWNERS[kind].resource, self.namespace, name))
+
+    def update_spec(self, kind: str, name: str, **keys: Any) -> Object:
+        """Update these keys of an object's spec, whatever its controller writes meanwhile."""
+        while True:
+            found = self.get(kind, name)
+            changed = {**found, "spec": {**found["spec"], **keys}}
+            try:
+                return self.client.replace(OWNERS[kind].resource, self.namespace, changed)
+            except Conflict:
+                continue
 
     def looks(self, kind: str, name: str) -> tuple[bool, str, str, str]:
         """Whether it is suspended, the hold, whether it was opened, and its starts."""
@@ -132,7 +149,11 @@ def _train_job(name: str, script: str) -> list[Object]:
         "apiVersion": TRAINER,
         "kind": "TrainJob",
         "metadata": {"name": name},
-        "spec": {"suspend": True, "runtimeRef": {"kind": "TrainingRuntime", "name": name}},
+        "spec": {
+            "suspend": True,
+            "runtimeRef": {"kind": "TrainingRuntime", "name": name},
+            "trainer": {"numNodes": 1},
+        },
     }
     return [runtime, train_job]
 
@@ -140,7 +161,7 @@ def _train_job(name: str, script: str) -> list[Object]:
 @pytest.fixture
 def plain(cluster: RunningCluster) -> Iterator[Plain]:
     cluster.local.add_trainer()
-    namespace = f"training-{os.getpid()}"
+    namespace = f"plain-{os.getpid()}-{next(NUMBERS)}"
     cluster.kubectl("create", "namespace", namespace)
     yield Plain(cluster, namespace, Client.from_kubeconfig(kubeconfig=cluster.kubeconfig))
     everything = ("trainjobs,jobs", "--all", f"--namespace={namespace}", "--wait=false")
@@ -213,23 +234,45 @@ def test_every_outcome_of_a_hold_without_a_queue(plain: Plain, kind: str) -> Non
     assert plain.pods_created(mark, "short") == 1
 
 
+def test_what_others_do_beside_a_hold(plain: Plain) -> None:
+    for name in ("one", "paused", "going"):
+        plain.create("Job", name, SLOW)
+    plain.kubectl("annotate", "job", "paused", f"{SUSPEND_ANNOTATION}=true")
+    assert plain.call(OPEN, "Job", "paused") == "wrote"
+    assert plain.looks("Job", "paused") == (True, "", "true", "")
+
+    # Somebody starts what is held: the same hold stops it once more.
+    assert plain.call(OPEN, "Job", "one") == "wrote"
+    assert plain.call(HOLD, "Job", "one", 51) == "wrote"
+    plain.kubectl("patch", "job", "one", '--patch={"spec":{"suspend":false}}')
+    assert plain.call(HOLD, "Job", "one", 51) == "wrote"
+    assert plain.looks("Job", "one")[:2] == (True, "51")
+
+    # No call can be newer than a hold whose number nobody can read.
+    plain.kubectl("annotate", "job", "one", "--overwrite", f"{HOLD_ANNOTATION}=soon")
+    assert plain.call(HOLD, "Job", "one", 60) == "Rejected"
+    assert plain.call(RELEASE, "Job", "one", 60) == "Rejected"
+
+    plain.kubectl("patch", "job", "going", '--patch={"metadata":{"finalizers":["tests/stay"]}}')
+    plain.kubectl("delete", "job", "going", "--wait=false")
+    assert plain.call(HOLD, "Job", "going", 60) == "Rejected"
+    assert plain.call(OPEN, "Job", "going") == "Rejected"
+    plain.kubectl("patch", "job", "going", '--patch={"metadata":{"finalizers":null}}')
+
+
 def test_a_trainjob_is_suspended_by_an_update_of_nothing_else(plain: Plain) -> None:
     """What the CRD's rules let an update change: not who runs it, not what it runs."""
     plain.create("TrainJob", "one", "true")
-    resource = OWNERS["TrainJob"].resource
-    found = plain.get("TrainJob", "one")
     for key, other in (
         ("managedBy", "kueue.x-k8s.io/multikueue"),
-        ("runtimeRef", {**found["spec"]["runtimeRef"], "name": "other"}),
+        ("runtimeRef", {"kind": "TrainingRuntime", "name": "other"}),
         ("trainer", {"numNodes": 2}),
     ):
         with pytest.raises(Invalid, match="immutable"):
-            plain.client.replace(
-                resource, plain.namespace, {**found, "spec": {**found["spec"], key: other}}
-            )
-    changed = {**found, "spec": {**found["spec"], "suspend": False}}
-    answered = plain.client.replace(resource, plain.namespace, changed)
-    assert answered["spec"] == changed["spec"]
+            plain.update_spec("TrainJob", "one", **{key: other})
+    before = plain.get("TrainJob", "one")["spec"]
+    answered = plain.update_spec("TrainJob", "one", suspend=False)
+    assert answered["spec"] == {**before, "suspend": False}
     (pod,) = _once(lambda: plain.pods("TrainJob", "one"))
     assert pod["metadata"]["labels"]["jobset.sigs.k8s.io/jobset-name"] == "one"
 
