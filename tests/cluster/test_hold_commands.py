@@ -6,12 +6,19 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cluster.team import SLOW, Done, Object, Team, eventually
+from cluster.team import IMAGE, SLOW, Done, Object, Team, eventually
 from conftest import TeamFactory
 from localcluster import AuditEvent
 
+from converter.cluster.client import Client
+from converter.doctor.hold_probe import hold_findings
+from converter.model import Backend, Settings
 from converter.names import HOLD_HISTORY_ANNOTATION
 
+HOLDS_WORK = (
+    "the Workload of a Job was held, kept from a late write and from the release of another hold, "
+    "and released (a Job of doctor's own, deleted again)"
+)
 CALL = ("--deadline=30s", "--by=ops", "--format=json")
 # Two parts: the list of one has 900 KiB at most.
 VOLUMES = [{"id": f"v{number}", "source": f"x:{number:09000}"} for number in range(110)]
@@ -116,3 +123,41 @@ def test_a_hold_stops_what_runs_until_its_release(new_team: TeamFactory) -> None
         ("held", 7),
         ("released", 7),
     ]
+
+
+def test_doctor_tries_a_hold_on_a_job_of_its_own(new_team: TeamFactory) -> None:
+    team = with_holder(new_team)
+    team.write_pipeline()
+    team.write_campaign("one", suspend=True)
+    mark = team.cluster.audit_mark()
+    other = ("--holder-kubeconfig", str(team.repo.parent / "holder"))
+    found = probed(team, *other)
+    assert (found["status"], found["found"]) == ("ok", HOLDS_WORK)
+    # The identity that applies may not update Workloads, and is not said to be at fault for it.
+    found = probed(team)
+    assert found["status"] == "unknown"
+    assert "--holder-kubeconfig" in found["remedy"]
+
+    assert team.objects("jobs") == []
+    assert team.pods_created(mark) == []
+    writes = [(e.verb, e.resource) for e in writes_of_holder(team, mark) if e.code == 200]
+    assert writes == [("update", "workloads")] * 2
+
+
+def test_doctor_tries_a_hold_without_a_queue(new_team: TeamFactory) -> None:
+    team = new_team()
+    settings = Settings(team.namespace, "", backend=Backend.NONE)
+    client = Client.from_kubeconfig(kubeconfig=team.cluster.kubeconfig)
+    mark = team.cluster.audit_mark()
+    (found,) = hold_findings(client, client, settings, IMAGE)
+    assert (found.status, found.found) == ("ok", HOLDS_WORK.replace("the Workload of a", "a"))
+    assert team.objects("jobs") == []
+    assert team.pods_created(mark) == []
+
+
+def probed(team: Team, *options: str) -> Object:
+    """What `campaigns doctor --probe-holds` says of holds."""
+    done = team.run("doctor", ".", "--probe-holds", "--format=json", *options)
+    found = [each for each in json.loads(done.stdout)["findings"] if each["check"] == "holds"]
+    assert len(found) == 1, done.text
+    return dict(found[0])
