@@ -163,10 +163,11 @@ def _class_differences(ours: Sequence[str], theirs: Mapping[str, Any]) -> Iterat
 
 
 def _created(values: Any) -> str | None:
-    """The name of an object that the chart is to make, or would if it were to; None without one."""
+    """The name of the object that the chart is to make; None where it makes none."""
     settings = values if isinstance(values, Mapping) else {}
-    name = str(settings.get("name") or settings.get("handler") or "")
-    return name if name or settings.get("create") else None
+    if not settings.get("create"):
+        return None
+    return str(settings.get("name") or settings.get("handler") or "")
 
 
 def _different(place: Place, found: str, key: str, wanted: str) -> Difference:

@@ -59,7 +59,8 @@ def unvalued(settings: Settings, kept: Values) -> tuple[str, ...]:
 def _written_flavors(settings: Settings, kept: Values) -> dict[str, Any]:
     known = by_name(at(kept, FLAVORS))
     if settings.flavors:
-        covered = sorted({resource for each in settings.flavors for resource in each.quota})
+        quotas = (each.quota or _kept_quota(each, known) for each in settings.flavors)
+        covered = sorted({resource for quota in quotas for resource in quota})
         return {"flavors": [_written_flavor(each, covered, known) for each in settings.flavors]}
     if not settings.quota:
         return {}
@@ -67,7 +68,9 @@ def _written_flavors(settings: Settings, kept: Values) -> dict[str, Any]:
     if len(known) == 1:
         return {"flavors": [{**flavor, "quota": quota} for flavor in known.values()]}
     unwanted = [name for name in DEFAULTS["queue"]["quota"] if name not in quota]
-    return {"quota": {**quota, **dict.fromkeys(unwanted)}}
+    single = {"quota": {**quota, **dict.fromkeys(unwanted)}}
+    # The chart goes by the flavors, where there are such.
+    return {"flavors": [], **single} if known else single
 
 
 def _written_flavor(
@@ -79,7 +82,7 @@ def _written_flavor(
             f"flavor {flavor.name} has no quota in converter.yaml, and the chart needs one; "
             "nothing was written: write it there, or in a values file that --values names"
         )
-    quota = _quantities(flavor.quota)
+    quota = _quantities(flavor.quota) if flavor.quota else dict(kept["quota"])
     # Of a resource that another flavor has, each has a quota.
     quota |= {resource: 0 for resource in covered if resource not in quota}
     ours = {
@@ -90,9 +93,14 @@ def _written_flavor(
             if flavor.node_taints
             else {}
         ),
-        "quota": quota if flavor.quota else kept["quota"],
+        "quota": quota,
     }
     return ours | {key: kept[key] for key in kept if key not in (*ours, "nodeTaints")}
+
+
+def _kept_quota(flavor: Flavor, known: Mapping[str, Values]) -> Values:
+    quota = known.get(flavor.name, {}).get("quota")
+    return quota if isinstance(quota, Mapping) else {}
 
 
 def _quantities(quota: Mapping[str, str]) -> dict[str, Any]:

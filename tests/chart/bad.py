@@ -17,6 +17,7 @@ class Bad:
     name: str
     values: Values
     message: str
+    release: str = "campaigns"
 
 
 def flavor(name: str, labels: Values, **more: object) -> dict[str, Any]:

@@ -48,6 +48,13 @@ REFUSED_BY_TEMPLATES = [
         "apply.inCluster runs as the identity apply; set apply.enabled to true",
     ),
     Bad(
+        "name of a release that leaves a CronJob none",
+        in_cluster(),
+        f"apply.inCluster: the CronJob {'r' * 47}-apply has a name of more than 52 characters, "
+        "which Kubernetes refuses; install the release under a name of at most 46",
+        release="r" * 47,
+    ),
+    Bad(
         "runs in the cluster without an image",
         {**in_cluster(), "image": {}},
         "image.repository is empty; name the image of the tool, which apply.inCluster runs",
@@ -128,12 +135,17 @@ REFUSED_BY_SCHEMA = [
     argument("two words", "--timeout 2h"),
     argument("shell text as an option", "--timeout=$(x)"),
     *(
-        Bad(
-            f"option {option}",
-            in_cluster(arguments=[option]),
-            "at '/apply/inCluster/arguments/0': 'not' failed",
+        argument(f"option {option}", option)
+        for option in (
+            "--namespace=other",
+            "--kubeconfig=/x",
+            "--context=x",
+            "--dry-run",
+            "--code-quality=x",
+            "--prnue",
+            "--prune-limit",
+            "--wait=yes",
         )
-        for option in ("--namespace=other", "--kubeconfig=/x", "--context=x", "--dry-run")
     ),
     unmatched("schedule of four", "schedule", "* * * *", schedule="* * * *"),
     Bad(

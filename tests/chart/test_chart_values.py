@@ -236,15 +236,16 @@ REFUSED_BY_SCHEMA = [
 ]
 
 
-def refusal(helm: Helm, values: Values) -> str:
+def refusal(helm: Helm, values: Values, release: str = "campaigns") -> str:
     with pytest.raises(HelmError) as refused:
-        helm.template(values)
+        helm.template(values, release=release)
+
     return str(refused.value)
 
 
 @pytest.mark.parametrize("bad", REFUSED_BY_TEMPLATES, ids=lambda bad: bad.name)
 def test_templates_refuse(bad: Bad, helm: Helm) -> None:
-    said = refusal(helm, bad.values)
+    said = refusal(helm, bad.values, bad.release)
     assert any(line.endswith(f": {bad.message}") for line in said.splitlines()), said
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,8 @@ from chart.bad_in_cluster import HTTPS, IMAGE, SSH, in_cluster
 from chart.clone_script import SCRIPT
 from chart.documents import compare_file
 from chart.helm import CHART, Helm, Object, Values, of_kind
+
+from converter.cli.apply import command
 
 DOCUMENTS = CHART.parents[1] / "docs" / "in-cluster"
 CREDENTIALS = {"ssh", "http", "ca"}
@@ -212,6 +215,22 @@ def test_image(image: dict[str, str], reference: str, helm: Helm) -> None:
     assert {(c["image"], c["imagePullPolicy"]) for c in containers(pod).values()} == {
         (reference, "Always")
     }
+
+
+def test_the_longest_name_of_a_release(helm: Helm) -> None:
+    assert of_kind(helm.template(in_cluster(), release="r" * 46), "CronJob").keys() == {
+        f"{'r' * 46}-apply"
+    }
+
+
+def test_the_arguments_are_the_options_of_apply() -> None:
+    """Without those that the CronJob gives itself, and what has no sense in it."""
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    pattern = schema["definitions"]["inCluster"]["properties"]["arguments"]["items"]["pattern"]
+    known = set(re.findall(r"[a-z][-a-z]+(?==|[|)])", pattern)) - {"text", "json"}
+    options = {name for each in command.params for name in each.opts if name.startswith("--")}
+    left_out = {"namespace", "kubeconfig", "context", "dry-run", "code-quality", "help"}
+    assert known == {name.removeprefix("--") for name in options} - left_out
 
 
 def test_runs_as_a_service_account_that_exists(helm: Helm) -> None:

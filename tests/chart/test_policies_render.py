@@ -83,6 +83,23 @@ def test_the_kueue_of_the_values_is_the_one_that_may(helm: Helm) -> None:
         assert "kueue-controller-manager" not in text
 
 
+def test_controllers_are_those_of_kubernetes_and_of_the_values(helm: Helm) -> None:
+    """Not every account of kube-system."""
+    for policy in policies(helm, {"policies": {"controllerUsers": ["manager-here"]}}).values():
+        text = str(policy)
+        assert "system:serviceaccount:kube-system:'" not in text
+        assert ("manager-here" in text) is ("job-controller" in text)
+    text = str(policies(helm, {"policies": {"controllerUsers": ["manager-here"]}}))
+    assert text.count("manager-here") == text.count("system:kube-controller-manager") > 0
+
+
+@pytest.mark.parametrize(
+    "repository", ["localhost/ocr", "localhost:5000", "mirror:5000/a/b", "a.b"]
+)
+def test_a_repository_is_one_with_its_host(repository: str, helm: Helm) -> None:
+    assert repository in str(policies(helm, {"allowedImageRepos": [repository]})["images"])
+
+
 def test_actions_are_those_of_the_values(helm: Helm) -> None:
     objects = helm.template({"security": {"policies": {"actions": ["Warn", "Audit"]}}})
     actions = [each["spec"]["validationActions"] for each in of_kind(objects, BINDING).values()]
@@ -109,7 +126,8 @@ def test_the_document_has_every_message(helm: Helm) -> None:
     found = [m for policy in of_kind(objects, POLICY).values() for m in messages(policy)]
     assert len(found) > 20
     for message in found:
-        assert message.replace(repositories, "<repositories>").strip() in text
+        known = message.replace(repositories, "<repositories>").replace(QUEUE, "<release>")
+        assert known.strip() in text
 
 
 @pytest.mark.parametrize(
@@ -119,11 +137,16 @@ def test_the_document_has_every_message(helm: Helm) -> None:
         ({"security": {"policies": {"actions": []}}}, "/security/policies/actions"),
         ({"security": {"policies": {"queues": [""]}}}, "/security/policies/queues/0"),
         ({"security": {"allowedImageRepos": ["ghcr.io/team/"]}}, "/security/allowedImageRepos/0"),
+        ({"security": {"allowedImageRepos": ["team"]}}, "/security/allowedImageRepos/0"),
+        ({"security": {"allowedImageRepos": ["team/ocr"]}}, "/security/allowedImageRepos/0"),
         ({"security": {"allowedImageRepos": ["ghcr.io/T"]}}, "/security/allowedImageRepos/0"),
         ({"security": {"allowedImageRepos": ["a/b:tag"]}}, "/security/allowedImageRepos/0"),
         ({"security": {"allowedImageRepos": ["a/b'"]}}, "/security/allowedImageRepos/0"),
         ({"network": {"egress": [{"from": []}]}}, "/network/egress/0"),
+        ({"network": {"egress": [{"to": []}]}}, "/network/egress/0/to"),
+        ({"network": {"egress": [{"ports": [{"port": 0}]}]}}, "/network/egress/0/ports/0/port"),
         ({"network": {"dns": {"to": [{}]}}}, "/network/dns/to/0"),
+        ({"viewer": {"serviceAccount": {"name": "default"}}}, "/viewer/serviceAccount/name"),
     ],
 )
 def test_values_that_mean_nothing_are_refused(values: Values, words: str, helm: Helm) -> None:

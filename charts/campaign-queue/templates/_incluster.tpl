@@ -73,6 +73,9 @@ securityContext:
 {{- if not .Values.apply.enabled -}}
 {{- fail "apply.inCluster runs as the identity apply; set apply.enabled to true" -}}
 {{- end -}}
+{{- if gt (len .Release.Name) 46 -}}
+{{- fail (printf "apply.inCluster: the CronJob %s-apply has a name of more than 52 characters, which Kubernetes refuses; install the release under a name of at most 46" .Release.Name) -}}
+{{- end -}}
 {{- if not .Values.image.repository -}}
 {{- fail "image.repository is empty; name the image of the tool, which apply.inCluster runs" -}}
 {{- end -}}

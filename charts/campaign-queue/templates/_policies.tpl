@@ -50,17 +50,27 @@ than the policy, and must be able to end.
     request.operation == 'CREATE' || !({{- include "campaign-queue.celController" . | nindent 6 }})
 {{- end }}
 
-{{- /* CEL: the request is of one of Kubernetes' controllers, or of Kueue; give the root. */}}
+{{- /*
+CEL: the request is of one of Kubernetes' controllers that change or delete Jobs and ConfigMaps, or of
+Kueue; give the root. Other accounts of kube-system are whoever was let in there.
+*/}}
 {{- define "campaign-queue.celController" -}}
-request.userInfo.username.startsWith('system:serviceaccount:kube-system:')
-|| request.userInfo.username == 'system:kube-controller-manager'
+{{- $controllers := list "job-controller" "cronjob-controller" "ttl-after-finished-controller" "generic-garbage-collector" "namespace-controller" -}}
+{{- include "campaign-queue.celIsController" (dict "root" . "controllers" $controllers) }}
 || request.userInfo.username in {{ toJson .Values.security.policies.kueueUsers }}
 {{- end }}
 
-{{- /* CEL: the request is of a controller of kube-controller-manager; give its name. */}}
+{{- /*
+CEL: the request is of controllers of kube-controller-manager, which are one user where it runs without
+--use-service-account-credentials; give (dict "root" $ "controllers" (list "job-controller")).
+*/}}
 {{- define "campaign-queue.celIsController" -}}
+{{- $users := list -}}
+{{- range .controllers }}
+{{- $users = append $users (printf "system:serviceaccount:kube-system:%s" .) }}
+{{- end -}}
 request.userInfo.username in
-{{ list (printf "system:serviceaccount:kube-system:%s" .) "system:kube-controller-manager" | toJson }}
+{{ concat $users (list "system:kube-controller-manager") .root.Values.security.policies.controllerUsers | toJson }}
 {{- end }}
 
 {{- /* Variables: the pod of a Job or Pod, and its containers. */}}
@@ -95,9 +105,9 @@ but the tool's; give the root. It needs the variables of policyPod.
       {{- $account := include "campaign-queue.serviceAccountName" (dict "root" . "identity" "apply") }}
       variables.pod.?serviceAccountName.orValue('') == {{ toJson $account }}
       && (request.resource.resource == 'jobs'
-          ? {{- include "campaign-queue.celIsController" "cronjob-controller" | nindent 12 }}
+          ? {{- include "campaign-queue.celIsController" (dict "root" . "controllers" (list "cronjob-controller")) | nindent 12 }}
             && variables.owners.exists(owner, owner.kind == 'CronJob' && owner.name == {{ toJson $apply }})
-          : {{- include "campaign-queue.celIsController" "job-controller" | nindent 12 }}
+          : {{- include "campaign-queue.celIsController" (dict "root" . "controllers" (list "job-controller")) | nindent 12 }}
             && variables.owners.exists(owner,
               owner.kind == 'Job' && owner.name.matches({{ printf "^%s-[0-9]+$" (regexQuoteMeta $apply) | toJson }})))
       {{- else }}

@@ -302,6 +302,16 @@ def test_a_quota_that_only_the_values_have_is_kept() -> None:
     assert flavor["quota"] == THEIR_A100["quota"]
 
 
+def test_each_flavor_has_a_quota_of_all_that_another_has() -> None:
+    """Kept or from converter.yaml: the chart refuses flavors that do not cover the same."""
+    ours = settings(flavors=(A100, Flavor("fast", {"gpu": "h100"})))
+    kept = values(flavors=[{"name": "fast", "quota": {"cpu": 2, "example.com/fpga": 1}}])
+    a100, fast = written(ours, kept)["queue"]["flavors"]
+    assert a100["quota"] == {**THEIR_A100["quota"], "example.com/fpga": 0}
+    assert fast["quota"].keys() == a100["quota"].keys()
+    assert (fast["quota"]["cpu"], fast["quota"]["example.com/fpga"]) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("quota", "kept", "expected"),
     [
@@ -311,6 +321,12 @@ def test_a_quota_that_only_the_values_have_is_kept() -> None:
             {"quota": {"cpu": 8, "memory": "8Gi", "nvidia.com/gpu": None}},
         ),
         (QUOTA, values(flavors=[{**THEIR_A100, "quota": {}}]), {"flavors": [THEIR_A100]}),
+        # What a chart has flavors for goes by them alone.
+        (
+            {"cpu": "8"},
+            values(flavors=[THEIR_A100, THEIR_PLAIN]),
+            {"flavors": [], "quota": {"cpu": 8, "memory": None, "nvidia.com/gpu": None}},
+        ),
         ({}, {}, {}),
     ],
 )
