@@ -60,6 +60,15 @@ REPOSITORIES = Path(__file__).parents[2] / "campaigns"
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 NAMES = {f"{NAMESPACE}.{QUEUE}.{policy}" for policy in ("queue", "images", "pods", "writers")}
 SECONDS = 60
+WRITTEN = (
+    "configmaps",
+    "cronjobs",
+    "jobs",
+    "jobs/status",
+    "pods",
+    "pods/ephemeralcontainers",
+    "pods/status",
+)
 GPU = {"nvidia.com/gpu": "1"}
 
 
@@ -90,24 +99,22 @@ def _namespace(name: str) -> Object:
 
 
 def _everybody() -> Iterator[Object]:
-    """Rights to everything in the namespace, so that nothing but a policy refuses."""
+    """Rights to all that is asked for, so that nothing but a policy refuses; Secrets for one."""
+    yield from _right("written", [*WRITTEN], {"kind": "Group", "name": "system:authenticated"})
+    yield from _right("secrets", ["secrets"], {"kind": "User", "name": MARIA})
+
+
+def _right(name: str, resources: list[str], subject: Object) -> Iterator[Object]:
     group = "rbac.authorization.k8s.io"
-    metadata = {"name": "everything", "namespace": NAMESPACE}
-    everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
-    yield {
-        "apiVersion": f"{group}/v1",
-        "kind": "Role",
-        "metadata": metadata,
-        "rules": [everything],
-    }
+    metadata = {"name": name, "namespace": NAMESPACE}
+    rule = {"apiGroups": ["", "batch"], "resources": resources, "verbs": ["*"]}
+    yield {"apiVersion": f"{group}/v1", "kind": "Role", "metadata": metadata, "rules": [rule]}
     yield {
         "apiVersion": f"{group}/v1",
         "kind": "RoleBinding",
         "metadata": metadata,
-        "roleRef": {"apiGroup": group, "kind": "Role", "name": "everything"},
-        "subjects": [
-            {"apiGroup": group, "kind": "Group", "name": "system:authenticated"},
-        ],
+        "roleRef": {"apiGroup": group, "kind": "Role", "name": name},
+        "subjects": [{"apiGroup": group, **subject}],
     }
 
 
@@ -305,6 +312,7 @@ def test_nothing_else_passes_as_the_tool_s_own(asking: Asking, tool: list[Object
         ("pod of no Job", JOBS, changed(its_pod, owned())),
         ("pod by a user", MARIA, its_pod),
         ("test with a device", MARIA, changed(doctor, main_with(resources={"limits": GPU}))),
+        ("test by who may read no Secret", CI, doctor),
         ("another pod", MARIA, changed(doctor, named("other"))),
         ("test of another image", MARIA, changed(doctor, other_image)),
         ("test as apply", MARIA, changed(doctor, pod_with(serviceAccountName=f"{QUEUE}-apply"))),
