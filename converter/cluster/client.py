@@ -26,7 +26,7 @@ from converter.cluster.resend import retries
 from converter.cluster.resources import Resource
 from converter.cluster.status import api_error
 from converter.cluster.watch import changes
-from converter.cluster.wire import as_json_and_yaml, cause_of, json_object, text_of
+from converter.cluster.wire import as_json_and_yaml, cause_of, json_object, socket_options, text_of
 from converter.errors import ApiError, ClusterUnavailable, Conflict, NoCredentials, NotFound
 
 Object = dict[str, Any]
@@ -70,6 +70,7 @@ class Client:
         configuration.connection_pool_maxsize = 32
         self._configuration = configuration
         self._pool = RESTClientObject(configuration).pool_manager
+        self._pool.connection_pool_kw["socket_options"] = socket_options()
         self._request_timeout = request_timeout
         self._timeout = Timeout(connect=CONNECT_SECONDS, read=request_timeout)
         self._before_write: Callable[[], None] | None = None

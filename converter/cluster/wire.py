@@ -2,14 +2,29 @@
 
 import json
 import re
-from typing import Any
+import socket
+from typing import Any, Final
 
 import urllib3
+from urllib3.connection import HTTPConnection
 
 from converter.cluster.kubeconfig import one_line
 
 # What YAML takes as an escape alone, or as either. Others it takes as they are alone.
 _ESCAPED = re.compile("[\\x7f-\\uffff]")
+
+# How long the kernel goes on sending what no server has acknowledged: less than the margin by which
+# a request may come late (``converter.holds.deadline``). Without it, one that was given up reaches
+# the server a quarter of an hour later, when the network is back.
+UNACKNOWLEDGED_SECONDS: Final = 4
+
+
+def socket_options() -> list[tuple[int, int, int]]:
+    """The options of a connection; where the system has no such limit, there is none."""
+    options = list(HTTPConnection.default_socket_options)
+    if limit := getattr(socket, "TCP_USER_TIMEOUT", None):
+        options.append((socket.IPPROTO_TCP, limit, UNACKNOWLEDGED_SECONDS * 1000))
+    return options
 
 
 def json_object(data: bytes) -> dict[str, Any] | None:

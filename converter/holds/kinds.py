@@ -31,9 +31,13 @@ class OwnerKind:
         return true_condition(live, *self.ended_by) is not None
 
 
+# The last two come first: the Job's controller then ends the pods that are left, and starts none
+# (https://kubernetes.io/docs/concepts/workloads/controllers/job/#terminal-job-conditions).
+_JOB_ENDS: Final = ("Complete", "Failed", "SuccessCriteriaMet", "FailureTarget")
+
 # A TrainJob's pods are made by way of a JobSet of the same name (Kubeflow Trainer 2.2,
 # pkg/runtime/framework/plugins/jobset).
 OWNERS: Final[Mapping[str, OwnerKind]] = {
-    "Job": OwnerKind(JOBS, "batch.kubernetes.io/job-name", ("Complete", "Failed")),
+    "Job": OwnerKind(JOBS, "batch.kubernetes.io/job-name", _JOB_ENDS),
     "TrainJob": OwnerKind(TRAINJOBS, "jobset.sigs.k8s.io/jobset-name", ("Complete", "Failed")),
 }

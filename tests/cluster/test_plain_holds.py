@@ -34,6 +34,10 @@ from converter.names import (
 HOLD, RELEASE, OPEN = Action.HOLD, Action.RELEASE, Action.OPEN
 # A pod that does not end when it is asked to.
 STUBBORN = "trap '' TERM; while :; do sleep 1; done"
+FIRST_FAILS = (
+    'if [ "$JOB_COMPLETION_INDEX" = 0 ]; then sleep 1; exit 1; fi; '
+    "trap '' TERM; while :; do sleep 1; done"
+)
 TRAINER = "trainer.kubeflow.org/v1alpha1"
 NUMBERS = itertools.count()
 
@@ -46,9 +50,9 @@ class Plain:
     namespace: str
     client: Client
 
-    def create(self, kind: str, name: str, script: str) -> None:
+    def create(self, kind: str, name: str, script: str, **spec: object) -> None:
         """A Job, or a TrainJob with a runtime of its own, at its start gate."""
-        made = {"Job": _job, "TrainJob": _train_job}[kind](name, script)
+        made = _job(name, script, **spec) if kind == "Job" else _train_job(name, script)
         self.cluster.local.kubectl.apply(
             {**each, "metadata": {**each["metadata"], "namespace": self.namespace}} for each in made
         )
@@ -127,8 +131,9 @@ def _pod(name: str, script: str) -> Object:
     }
 
 
-def _job(name: str, script: str) -> list[Object]:
-    spec = {"suspend": True, "template": {"spec": _pod("main", script)}}
+def _job(name: str, script: str, **more: object) -> list[Object]:
+    spec = {"suspend": True, "completionMode": "Indexed", "completions": 1, **more}
+    spec["template"] = {"spec": _pod("main", script)}
     return [{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": spec}]
 
 
@@ -258,6 +263,13 @@ def test_what_others_do_beside_a_hold(plain: Plain) -> None:
     assert plain.call(HOLD, "Job", "going", 60) == "Rejected"
     assert plain.call(OPEN, "Job", "going") == "Rejected"
     plain.kubectl("patch", "job", "going", '--patch={"metadata":{"finalizers":null}}')
+
+    # It is about to fail, and waits for a pod that does not end.
+    plain.create("Job", "failing", FIRST_FAILS, completions=2, parallelism=2, backoffLimit=0)
+    assert plain.call(OPEN, "Job", "failing") == "wrote"
+    eventually(lambda: condition(plain.get("Job", "failing"), "FailureTarget"), "its failure")
+    assert plain.call(HOLD, "Job", "failing", 60) == "Rejected"
+    assert not condition(plain.get("Job", "failing"), "Failed")
 
 
 def test_a_trainjob_is_suspended_by_an_update_of_nothing_else(plain: Plain) -> None:

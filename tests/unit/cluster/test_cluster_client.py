@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from kubernetes.client.configuration import Configuration
 from kubernetes.config import ConfigException
 from unit.cluster.api_server import Answer, Handle, Request, failure, in_turn, serve
+from urllib3.util.connection import create_connection
 
 from converter.cluster.client import APPLY_PATCH, MERGE_PATCH, Client
 from converter.cluster.resources import CONFIGMAPS, JOBS, LEASES, WORKLOADS
@@ -24,6 +26,7 @@ from converter.errors import (
     LeaseLost,
     NotFound,
 )
+from converter.holds.deadline import MARGIN_SECONDS
 
 BODY = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "scan", "namespace": "n"}}
 STORED = Answer(200, BODY)
@@ -53,6 +56,16 @@ def test_a_body_is_read_alike_as_json_and_as_yaml(text: str) -> None:
     sent = as_json_and_yaml(body)
     assert json.loads(sent) == body
     assert yaml.safe_load(sent) == body
+
+
+def test_what_was_given_up_does_not_reach_the_server_for_long() -> None:
+    """A call with a deadline counts on it that no request arrives much later than that."""
+    with serve(in_turn(STORED)) as api:
+        options = api.client()._pool.connection_pool_kw["socket_options"]
+        host, _, port = api.url.removeprefix("http://").partition(":")
+        with create_connection((host, int(port)), socket_options=options) as connection:
+            seconds = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) / 1000
+    assert 0 < seconds < MARGIN_SECONDS
 
 
 def test_a_merge_patch_says_what_it_is() -> None:

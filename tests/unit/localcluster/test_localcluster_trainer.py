@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from localcluster.build import Built
@@ -45,7 +46,7 @@ def built(request: pytest.FixtureRequest, tmp_path: Path) -> Built:
         "metadata": {"name": "mutating"},
         "webhooks": [webhook("/things", "trainjobs"), webhook("/pods", "pods")],
     }
-    files = {
+    files: dict[Path, list[Any]] = {
         definition: [{"kind": "CustomResourceDefinition", "metadata": {"name": "things"}}],
         tmp_path / ROLES[name]: [ROLE, CLUSTER_ROLE],
         tmp_path / WEBHOOKS[name]: [hooks, {"kind": "Service"}],
@@ -53,7 +54,7 @@ def built(request: pytest.FixtureRequest, tmp_path: Path) -> Built:
     }
     for path, documents in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n---\n".join(map(json.dumps, documents)))
+        path.write_text("\n---\n".join(json.dumps(each) for each in documents))
     if name == "trainer":
         other.write_text("kind: Kustomization")
     return Built(name, "v1", tmp_path)
