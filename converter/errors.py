@@ -43,6 +43,10 @@ class NoCredentials(ClusterUnavailable):
     """What the kubeconfig or the pod has for credentials cannot be used, or not be renewed."""
 
 
+class CannotPause(CampaignsError):
+    """This cluster has no way to pause a campaign, so that nothing of a pause is written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """One entry of ``details.causes`` in an API server's Status."""

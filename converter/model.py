@@ -79,6 +79,7 @@ class Pipeline:
     env: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     size: str | None = None
     max_seconds: int | None = None
+    max_execution_seconds: int | None = None
     ttl_seconds_after_finished: int | None = None
     steps: Any = None
     warmup: Warmup | None = None

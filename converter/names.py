@@ -46,6 +46,11 @@ HOLD_HISTORY_ANNOTATION: Final = f"{DOMAIN}/hold-history"
 # Without a queue: whether a Job was let through its start gate, and how often it was started.
 OPENED_ANNOTATION: Final = f"{DOMAIN}/opened"
 STARTS_ANNOTATION: Final = f"{DOMAIN}/starts"
+# Koord-Queue: git has paused it, and no apply has resumed it yet.
+PAUSED_ANNOTATION: Final = f"{DOMAIN}/paused"
+# When apply first saw that Koord-Queue had stopped a Job for its execution time; Koord-Queue itself
+# writes another reason over that in the next moment.
+BUDGET_SPENT_ANNOTATION: Final = f"{DOMAIN}/execution-time-spent"
 
 # Other GitOps tools must not adopt a rendered object: they would run a reaped campaign again.
 FOREIGN_TOOL_ANNOTATIONS: Final = {
@@ -58,6 +63,15 @@ KUEUE_QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 KUEUE_PRIORITY_LABEL: Final = "kueue.x-k8s.io/priority-class"
 KUEUE_JOB_UID_LABEL: Final = "kueue.x-k8s.io/job-uid"
 KUEUE_MIN_PARALLELISM_ANNOTATION: Final = "kueue.x-k8s.io/job-min-parallelism"
+
+KUEUE_MAX_EXECUTION_LABEL: Final = "kueue.x-k8s.io/max-exec-time-seconds"
+
+# Koord-Queue (pkg/jobext/framework/activation.go and pkg/jobext/handles/job.go in its source). The
+# quota label is Koordinator's; a queue of the same name belongs to each ElasticQuota.
+KOORD_QUOTA_LABEL: Final = "quota.scheduling.koordinator.sh/name"
+KOORD_ACTIVE_ANNOTATION: Final = "scheduling.x-k8s.io/active"
+KOORD_PRIORITY_ANNOTATION: Final = "scheduling.x-k8s.io/priority"
+KOORD_MAX_EXECUTION_ANNOTATION: Final = "scheduling.x-k8s.io/max-exec-time-seconds"
 
 # Object names. One part of a campaign is one Job and one ConfigMap of volumes.
 WARMUP_PREFIX: Final = "warmup-"

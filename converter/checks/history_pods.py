@@ -22,7 +22,17 @@ from converter.split import Part
 from converter.wording import first_few
 
 # Keys of the files that reach the pods, in the order in which messages name them.
-_OF_RECIPE: Final = ("image", "command", "args", "env", "steps", "size", "max_seconds", "warmup")
+_OF_RECIPE: Final = (
+    "image",
+    "command",
+    "args",
+    "env",
+    "steps",
+    "size",
+    "max_seconds",
+    "max_execution_seconds",
+    "warmup",
+)
 _OF_SETTINGS: Final = (
     "command",
     "env",

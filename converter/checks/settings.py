@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from converter.capabilities import CAPABILITIES
 from converter.checks.registry import Finding, Known, settings_rule
 from converter.layout import CAMPAIGN_PATH, CONFIG_PATH, DATA_PATH, S3_PATH, WORK_PATH
 from converter.load.files import SETTINGS_FILE
 from converter.model import Backend, Settings
 from converter.rule import Rule
 
-# What this release has in converter.queues.AVAILABLE, which is not imported for a check of files.
-AVAILABLE_BACKENDS: Final = (Backend.KUEUE,)
+# What this release has.
+AVAILABLE_BACKENDS: Final = tuple(CAPABILITIES)
 
 # Without these no container starts, or no shell in it.
 SYSTEM: Final = ("/proc", "/sys", "/dev", "/etc", "/bin", "/usr", "/lib", "/lib64", "/sbin")

@@ -134,7 +134,7 @@ def _compare(
     )
     # Reading only, so it need not wait for the files to be rendered, which takes as long.
     with ThreadPoolExecutor(max_workers=1) as pool:
-        reading = pool.submit(read_live, client, settings.namespace)
+        reading = pool.submit(read_live, client, settings.namespace, settings.backend)
         manifests = rendered(repo, directory)
         live = reading.result()
     return compare(

@@ -40,7 +40,7 @@ def command(*, name: str, repo: Path, kubeconfig: Path | None, context: str | No
 
     timeout = float(loaded.settings.apiserver_request_timeout)
     client = Client.from_kubeconfig(kubeconfig=kubeconfig, context=context, request_timeout=timeout)
-    live = read_for_status(client, loaded.settings.namespace)
+    live = read_for_status(client, loaded.settings.namespace, loaded.settings.backend)
     failed = failed_volumes(name, live, loaded.settings.repository)
     if not failed:
         click.echo(f"no volume of {name} failed", err=True)

@@ -18,6 +18,11 @@ def uid(live: Object) -> str:
     return str(live["metadata"]["uid"])
 
 
+def version(live: Object) -> str:
+    """``metadata.resourceVersion``."""
+    return str(live["metadata"]["resourceVersion"])
+
+
 def controller_uid(live: Object) -> str:
     """The uid of the owner that controls the object; empty when none does."""
     for owner in live["metadata"].get("ownerReferences") or ():

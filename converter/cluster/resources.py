@@ -39,6 +39,10 @@ PRIORITY_CLASSES: Final = Resource(
     _KUEUE, "workloadpriorityclasses", "WorkloadPriorityClass", namespaced=False
 )
 
+_KOORD: Final = "/apis/scheduling.x-k8s.io/v1alpha1"
+QUEUE_UNITS: Final = Resource(_KOORD, "queueunits", "QueueUnit")
+KOORD_QUEUES: Final = Resource(_KOORD, "queues", "Queue")
+
 # What Kueue's visibility API has of a LocalQueue: its subresource `pendingworkloads`.
 LOCAL_QUEUES_VISIBLE: Final = Resource(
     "/apis/visibility.kueue.x-k8s.io/v1beta2", "localqueues", "LocalQueue"

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from converter.cluster.objects import Object, label, name
+from converter.cluster.objects import Object, name
 from converter.diff import objects
 from converter.diff.change import Action, Change
 from converter.manifest import Role
-from converter.names import KUEUE_QUEUE_LABEL
+from converter.reconcile.levers import Lever, lever_for
 from converter.reconcile.live import Live, workloads_of
 from converter.reconcile.outcome import Event, Fate
-from converter.reconcile.pause import Decision, Move, decide, queue_events
+from converter.reconcile.pause import Decision, Move
 from converter.reconcile.plan import PauseWish, Plan, Step, Unit, Verb
 from converter.reconcile.prune import left_over
 from converter.reconcile.rehearsal import Accepted
@@ -92,42 +92,35 @@ def _of_pauses(rehearsed: Rehearsed, *, reactivate: bool) -> Iterator[Change]:
     wishes = [each for each in rehearsed.plan.pauses if not (each.active and each.job in unsent)]
     before = rehearsed.live.jobs
     after = {**before, **dict(_jobs_after(rehearsed))}
-    yield from _of_events(queue_events(wishes, before, after))
+    lever = lever_for(rehearsed.live.backend)
+    yield from _of_events(lever.events(wishes, before, after))
     for wish in wishes:
         job = after.get(wish.job) if wish.job in before else None
         found = workloads_of(job, rehearsed.live.workloads)
-        decision = decide(wish, job, found, reactivate=reactivate)
-        yield from _of_decision(wish, job, found, decision)
+        decision = lever.decide(wish, job, found, reactivate=reactivate)
+        yield from _of_decision(lever, wish, job, found, decision)
 
 
 def _of_decision(
-    wish: PauseWish, job: Object | None, found: Sequence[Object], decision: Decision
+    lever: Lever,
+    wish: PauseWish,
+    job: Object | None,
+    found: Sequence[Object],
+    decision: Decision,
 ) -> Iterator[Change]:
     action = Action.RESUME if wish.active else Action.PAUSE
     match decision.move:
-        case Move.KEEP:
+        case Move.KEEP | Move.REMEMBER:
             yield Change(Action.NOTE, wish.job, decision.reason, wish.campaign)
         case Move.WAIT:
             detail = "Kueue has made no Workload for it yet, and apply waits for one to pause"
             yield Change(action, wish.job, detail, wish.campaign)
         case Move.PATCH | Move.RENEW | Move.NOTE_IN_HOLD:
-            for workload in found:
-                if name(workload) in decision.workloads:
-                    detail = f"Workload/{name(workload)} {_move(wish, job, workload, decision)}"
+            for target in lever.targets(job, found):
+                if job is not None and name(target) in decision.workloads:
+                    what = lever.named(job, target)
+                    detail = f"{what} {lever.foreseen(wish, job, target, decision)}"
                     yield Change(action, wish.job, detail, wish.campaign)
-
-
-def _move(wish: PauseWish, job: Object | None, workload: Object, decision: Decision) -> str:
-    if decision.move is Move.RENEW:
-        return f"is made anew, since Kueue had deactivated it ({decision.reason})"
-    if decision.move is Move.NOTE_IN_HOLD:
-        return f"stays inactive when {decision.reason} is released"
-    if not wish.active:
-        return "spec.active: true -> false"
-    queue = label(job, KUEUE_QUEUE_LABEL) if job is not None else ""
-    was = workload["spec"].get("queueName", queue)
-    moves = f", spec.queueName: {was} -> {queue}" if queue and queue != was else ""
-    return f"spec.active: false -> true{moves}"
 
 
 def _jobs_after(rehearsed: Rehearsed) -> Iterator[tuple[str, Object]]:

@@ -45,7 +45,7 @@ def read_refusals(
         manifests,
         settings,
         queue,
-        read_live(client, settings.namespace),
+        read_live(client, settings.namespace, settings.backend),
         repository=settings.repository,
         concurrency=concurrency,
     )

@@ -48,6 +48,7 @@ _PLAIN_PIPELINE: Final = (
     "env",
     "size",
     "max_seconds",
+    "max_execution_seconds",
     "ttl_seconds_after_finished",
     "steps",
 )

@@ -48,7 +48,7 @@ def job_phase(job: Object, workloads: Sequence[Object], pods: int) -> JobPhase:
             detail = f"Kueue deactivated it ({reasons}): apply again"
             return JobPhase(phase, detail, _time(evicted))
         if pods or not is_suspended(job):
-            detail = f"evicted ({evicted.get('reason')}), {_pods(pods)} ending"
+            detail = f"evicted ({evicted.get('reason')}), {pods_of(pods)} ending"
             return JobPhase(Phase.WAITING, detail, _time(evicted))
     if is_suspended(job):
         return JobPhase(Phase.WAITING, _why_waiting(workloads), _since(job, workloads))
@@ -76,10 +76,10 @@ def _left(job: Object, workloads: Sequence[Object], inactive: Sequence[Object], 
     """What goes on of a Job that is to be stopped; empty when it has been."""
     if not is_suspended(job):
         if _evicted(inactive):
-            return f"evicted, {_pods(pods)} still running"
-        return f"its Workload is inactive, but Kueue has not stopped it: {_pods(pods)} running"
+            return f"evicted, {pods_of(pods)} still running"
+        return f"its Workload is inactive, but Kueue has not stopped it: {pods_of(pods)} running"
     if pods:
-        return f"{_pods(pods)} ending"
+        return f"{pods_of(pods)} ending"
     if any(true_condition(workload, "QuotaReserved") for workload in inactive):
         return "its quota is not free yet"
     return "another Workload of it is active" if may_start(job, workloads) else ""
@@ -125,5 +125,11 @@ def _time(condition: Object) -> str:
     return str(condition.get("lastTransitionTime") or "")
 
 
-def _pods(number: int) -> str:
+def pods_of(number: int) -> str:
+    """So many pods, in words."""
     return f"{number} pod" if number == 1 else f"{number} pods"
+
+
+def time_of(job: Object, known: str) -> str:
+    """A time, or that of the Job's creation where it is not known."""
+    return known or str(job["metadata"].get("creationTimestamp") or "")

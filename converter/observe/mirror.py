@@ -7,13 +7,15 @@ a namespace of a thousand campaigns costs the same.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from converter.cluster.objects import Object, controller_uid, label, name, uid
+from converter.cluster.objects import Object, label, name, uid
 from converter.cluster.resources import CONFIGMAPS, JOBS, Resource
-from converter.names import CAMPAIGN_LABEL, KUEUE_JOB_UID_LABEL
+from converter.model import Backend
+from converter.names import CAMPAIGN_LABEL
 from converter.observe.places import Place
 from converter.observe.status import Status, statuses
 from converter.observe.wanted import Wanted
 from converter.reconcile.live import Live
+from converter.reconcile.units import job_uid
 
 
 @dataclass(slots=True)
@@ -22,6 +24,7 @@ class Mirror:
 
     wanted: Mapping[str, Wanted]
     repository: str
+    backend: Backend = Backend.KUEUE
     places: Mapping[str, Place] = field(default_factory=dict)
     _jobs: dict[str, Object] = field(default_factory=dict)
     _records: dict[str, Object] = field(default_factory=dict)
@@ -71,8 +74,8 @@ class Mirror:
     def _campaign(self, resource: Resource, found: Object) -> str:
         if resource.plural in (JOBS.plural, CONFIGMAPS.plural):
             return label(found, CAMPAIGN_LABEL)
-        job_uid = controller_uid(found)
-        jobs = (job for job in self._jobs.values() if uid(job) == job_uid)
+        owner = job_uid(found, self.backend)
+        jobs = (job for job in self._jobs.values() if uid(job) == owner)
         return next((label(job, CAMPAIGN_LABEL) for job in jobs), "")
 
     def _names(self) -> set[str]:
@@ -87,7 +90,7 @@ class Mirror:
         uids = {uid(job) for job in jobs.values()}
         workloads: dict[str, tuple[Object, ...]] = {}
         for each in self._workloads.values():
-            job_uid = label(each, KUEUE_JOB_UID_LABEL)
-            if job_uid in uids and job_uid == controller_uid(each):
-                workloads[job_uid] = (*workloads.get(job_uid, ()), each)
-        return Live(jobs, records, workloads)
+            owner = job_uid(each, self.backend)
+            if owner in uids:
+                workloads[owner] = (*workloads.get(owner, ()), each)
+        return Live(jobs, records, workloads, self.backend)

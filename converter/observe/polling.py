@@ -21,7 +21,7 @@ class Polling:
 
     def read(self) -> list[Status]:
         """Raises `ApiError` and `ClusterUnavailable`."""
-        live = read_for_status(self._client, self._settings.namespace)
+        live = read_for_status(self._client, self._settings.namespace, self._settings.backend)
         return statuses(self._wanted, live, self._settings.repository)
 
     def wait(self, seconds: float) -> None:

@@ -46,7 +46,7 @@ def read_snapshot(client: Client, settings: Settings) -> Snapshot:
 
     Raises `ApiError` where one of the first three may not be listed.
     """
-    live = read_for_status(client, settings.namespace)
+    live = read_for_status(client, settings.namespace, settings.backend)
     places = Places({})
     if any(map(_waits, chain.from_iterable(live.workloads.values()))):
         places = read_places(client, settings.namespace, settings.queue)

@@ -2,23 +2,24 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from converter.cluster.objects import Object, index_ranges, is_being_deleted, label, name
 from converter.holds.mark import Mark
+from converter.koord_queue.unit import UNLIMITED, ExecutionTime, execution_time
 from converter.manifest import Role
-from converter.model import EMPTY
+from converter.model import EMPTY, Backend
 from converter.names import (
     CAMPAIGN_LABEL,
-    KUEUE_PRIORITY_LABEL,
-    KUEUE_QUEUE_LABEL,
     PIPELINE_LABEL,
     status_configmap,
 )
 from converter.observe.admission import NO_ADMISSION, Admission, admission_of, lacks_time
-from converter.observe.job_phase import job_phase
 from converter.observe.phase import DRIFTED, Phase
+from converter.observe.phases import PHASES
 from converter.observe.places import Place
 from converter.observe.wanted import Wanted, drift
+from converter.queues import QueueSystem, queue_for
 from converter.reconcile.held import hold_on, strongest
 from converter.reconcile.live import Live, in_role, workloads_of
 from converter.reconcile.record import Record, record_of
@@ -57,6 +58,7 @@ class Status:
     place: Place | None = None
     admission: Admission = NO_ADMISSION
     hold: Mark | None = None
+    execution_time: ExecutionTime = UNLIMITED
 
     @property
     def shown_phase(self) -> str:
@@ -73,6 +75,7 @@ def statuses(
     live: Live,
     repository: str,
     places: Mapping[str, Place] = EMPTY,
+    now: datetime | None = None,
 ) -> list[Status]:
     """One status a campaign, by name.
 
@@ -82,8 +85,8 @@ def statuses(
     parts: dict[str, list[Status]] = {}
     for job in in_role(live.jobs.values(), Role.CAMPAIGN, repository):
         campaign = label(job, CAMPAIGN_LABEL)
-        status = of_job(job, workloads_of(job, live.workloads), places)
-        parts.setdefault(campaign, []).append(_compared(status, name(job), job, wanted))
+        status = of_job(job, workloads_of(job, live.workloads), places, live.backend, now)
+        parts.setdefault(campaign, []).append(_compared(status, name(job), job, wanted, live.queue))
     for record, campaign, pipeline in _records_without_job(live, repository):
         parts.setdefault(campaign, []).append(_of_record(campaign, record, pipeline))
     names = live.jobs.keys() | live.configmaps.keys()
@@ -107,8 +110,14 @@ def statuses(
     ]
 
 
-def of_job(job: Object, found: Sequence[Object], places: Mapping[str, Place] = EMPTY) -> Status:
-    """The status of one Job and the Workloads that Kueue made for it.
+def of_job(
+    job: Object,
+    found: Sequence[Object],
+    places: Mapping[str, Place] = EMPTY,
+    backend: Backend = Backend.KUEUE,
+    now: datetime | None = None,
+) -> Status:
+    """The status of one Job and what the queue made for it, at the API server's time.
 
     One that is on its way out says nothing any more: Kueue makes another.
     """
@@ -117,7 +126,8 @@ def of_job(job: Object, found: Sequence[Object], places: Mapping[str, Place] = E
     # Kubernetes does not count a pod as active while it ends, but it still has its GPU.
     active = int(state.get("active") or 0) + int(state.get("terminating") or 0)
     record = record_of(job, None)
-    phase = job_phase(job, workloads, active)
+    queue = queue_for(backend)
+    phase = PHASES[backend](job, workloads, active, now)
     waits = (places[name(each)] for each in workloads if name(each) in places)
     done = record.done if record else len(index_ranges(state.get("completedIndexes") or ""))
     failed = record.failed if record else len(index_ranges(state.get("failedIndexes") or ""))
@@ -131,8 +141,8 @@ def of_job(job: Object, found: Sequence[Object], places: Mapping[str, Place] = E
         active=active,
         ready=int(state.get("ready") or 0),
         pipeline=label(job, PIPELINE_LABEL),
-        priority=label(job, KUEUE_PRIORITY_LABEL),
-        queue=label(job, KUEUE_QUEUE_LABEL),
+        priority=queue.priority_of(job),
+        queue=queue.queue_of(job),
         created=str(job["metadata"].get("creationTimestamp") or ""),
         since=record.finished_at if record else phase.since,
         finished=record.finished_at if record else "",
@@ -140,14 +150,17 @@ def of_job(job: Object, found: Sequence[Object], places: Mapping[str, Place] = E
         place=next(waits, None) if phase.phase is Phase.WAITING and not record else None,
         admission=replace(admission_of(workloads), is_partial=is_partial),
         hold=hold_on(job, workloads),
+        execution_time=execution_time(job, workloads, now),
     )
 
 
-def _compared(status: Status, job_name: str, job: Object, wanted: Mapping[str, Wanted]) -> Status:
+def _compared(
+    status: Status, job_name: str, job: Object, wanted: Mapping[str, Wanted], queue: QueueSystem
+) -> Status:
     if status.phase.is_end:
         return status
     one = wanted.get(status.name)
-    return replace(status, drift=NOT_IN_GIT if one is None else drift(one, job_name, job))
+    return replace(status, drift=NOT_IN_GIT if one is None else drift(one, job_name, job, queue))
 
 
 def _records_without_job(live: Live, repository: str) -> Iterable[tuple[Record, str, str]]:

@@ -11,12 +11,11 @@ from converter.model import Campaign, Repo
 from converter.names import (
     INPUTS_ANNOTATION,
     KUEUE_MIN_PARALLELISM_ANNOTATION,
-    KUEUE_PRIORITY_LABEL,
-    KUEUE_QUEUE_LABEL,
     PIPELINE_LABEL,
     SUSPEND_ANNOTATION,
     WINDOW_ANNOTATION,
 )
+from converter.queues import QueueSystem
 from converter.render.inputs import inputs_digest
 from converter.render.recipe import Recipe, recipe_of
 from converter.split import split
@@ -79,7 +78,7 @@ def _wanted(campaign: Campaign, recipe: Recipe, repo: Repo) -> Wanted:
     )
 
 
-def drift(wanted: Wanted, job_name: str, job: Object) -> str:
+def drift(wanted: Wanted, job_name: str, job: Object, system: QueueSystem) -> str:
     """In which way a Job that has not ended is not as git has it; empty where it is."""
     part = wanted.parts.get(job_name)
     if part is None:
@@ -97,11 +96,11 @@ def drift(wanted: Wanted, job_name: str, job: Object) -> str:
         return f"its window is {window}, and git says {wanted.window}"
     if (pods := _pods_at_once(job, wanted.window)) != wanted.window:
         return f"its Job's parallelism is {pods}, and git says window {wanted.window}"
-    if (priority := label(job, KUEUE_PRIORITY_LABEL)) != wanted.priority:
+    if (priority := system.priority_of(job)) != wanted.priority:
         return f"its priority is {priority or 'none'}, and git says {wanted.priority or 'none'}"
-    queue = label(job, KUEUE_QUEUE_LABEL)
+    queue = system.queue_of(job)
     if queue not in ("", wanted.queue):
-        return f"it is in LocalQueue {queue}, and git says {wanted.queue}"
+        return f"it is in queue {queue}, and git says {wanted.queue}"
     return ""
 
 

@@ -13,21 +13,21 @@ from typing import Any, Final
 
 from converter.cluster.client import Client
 from converter.cluster.objects import Object
-from converter.cluster.resources import CONFIGMAPS, JOBS, WORKLOADS, Resource
+from converter.cluster.resources import CONFIGMAPS, JOBS, Resource
 from converter.errors import ApiError, ClusterUnavailable, Forbidden
 from converter.manifest import Role
 from converter.model import Repo
-from converter.names import KUEUE_JOB_UID_LABEL, ROLE_LABEL
+from converter.names import ROLE_LABEL
 from converter.observe.mirror import Mirror
 from converter.observe.phase import Phase
 from converter.observe.places import read_places
 from converter.observe.status import Status
 from converter.observe.wanted import wanted_of
+from converter.reconcile.units import listed_units
 
 WATCHED: Final = (
     (JOBS, f"{ROLE_LABEL}={Role.CAMPAIGN.value}"),
     (CONFIGMAPS, f"{ROLE_LABEL}={Role.STATUS.value}"),
-    (WORKLOADS, KUEUE_JOB_UID_LABEL),
 )
 SHORTEST_PAUSE_SECONDS: Final = 0.5
 LONGEST_PAUSE_SECONDS: Final = 4.0
@@ -62,7 +62,8 @@ class Watching:
         self._client = client
         self._namespace = settings.namespace
         self._queue = settings.queue
-        self._mirror = Mirror(wanted_of(repo), settings.repository)
+        self._backend = settings.backend
+        self._mirror = Mirror(wanted_of(repo), settings.repository, settings.backend)
         # What is None only wakes up who waits.
         self._news: queue.SimpleQueue[_News] = queue.SimpleQueue()
         self._next: _News = None
@@ -78,7 +79,8 @@ class Watching:
         It is an `ApiError` too where watching is not permitted.
         """
         threads = []
-        for resource, selector in WATCHED:
+        units = listed_units(self._backend)
+        for resource, selector in (*WATCHED, *([units] if units else [])):
             listing = self._client.listing(resource, self._namespace, selector=selector)
             self._mirror.listed(resource, listing.items)
             events = self._watch(resource, selector, listing.version)

@@ -2,11 +2,14 @@
 
 from converter.model import Backend
 from converter.queues.base import JobMetadata, QueueSystem
+from converter.queues.koord_queue import KoordQueue
 from converter.queues.kueue import Kueue
+from converter.queues.plain import Plain
 
 __all__ = ["AVAILABLE", "JobMetadata", "QueueSystem", "queue_for"]
 
-AVAILABLE: dict[Backend, QueueSystem] = {Backend.KUEUE: Kueue()}
+_SYSTEMS: tuple[QueueSystem, ...] = (Kueue(), KoordQueue(), Plain())
+AVAILABLE: dict[Backend, QueueSystem] = {each.backend: each for each in _SYSTEMS}
 
 
 def queue_for(backend: Backend) -> QueueSystem:

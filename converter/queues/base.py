@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from converter.cluster.objects import Object
-from converter.model import EMPTY, Campaign, Settings
+from converter.model import EMPTY, Backend, Campaign, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,23 @@ class Prepared:
 class QueueSystem(Protocol):
     """One queue system. Everything here is a pure function of its arguments."""
 
-    def job_metadata(self, campaign: Campaign, settings: Settings) -> JobMetadata:
+    backend: Backend
+    # How messages call it, and the object by which a Job waits in it.
+    title: str
+    unit_kind: str
+
+    def job_metadata(
+        self, campaign: Campaign, settings: Settings, max_execution_seconds: int | None
+    ) -> JobMetadata:
         """Labels and annotations that put a campaign's Job into the queue."""
+        ...
+
+    def pod_priority_class(self, campaign: Campaign) -> str:
+        """The ``priorityClassName`` of a campaign's pods; empty where they have none."""
+        ...
+
+    def starts_suspended(self, campaign: Campaign) -> bool:
+        """Whether the Job is rendered with ``spec.suspend: true``."""
         ...
 
     def prepare(self, job: Object, live: Object | None) -> Prepared:
@@ -45,4 +60,12 @@ class QueueSystem(Protocol):
 
     def is_controller(self, manager: str) -> bool:
         """Whether a field manager is the queue's or Kubernetes' own, so is never overruled."""
+        ...
+
+    def queue_of(self, job: Object) -> str:
+        """The queue that a Job names; empty where it names none."""
+        ...
+
+    def priority_of(self, job: Object) -> str:
+        """The priority class that a Job names; empty where it names none."""
         ...

@@ -10,10 +10,11 @@ from typing import Any
 
 from converter.cluster.fields import applied_fields, owners, without_managers
 from converter.cluster.objects import Object, is_suspended, label
-from converter.model import Campaign, Settings
+from converter.model import Backend, Campaign, Settings
 from converter.names import (
     FIELD_MANAGER,
     HANDOFF_MANAGER,
+    KUEUE_MAX_EXECUTION_LABEL,
     KUEUE_MIN_PARALLELISM_ANNOTATION,
     KUEUE_PRIORITY_LABEL,
     KUEUE_QUEUE_LABEL,
@@ -27,7 +28,13 @@ CONTROLLERS = ("kueue", "kube-controller-manager", "kube-scheduler", HANDOFF_MAN
 class Kueue:
     """The Kueue backend (`QueueSystem`)."""
 
-    def job_metadata(self, campaign: Campaign, settings: Settings) -> JobMetadata:
+    backend = Backend.KUEUE
+    title = "Kueue"
+    unit_kind = "Workload"
+
+    def job_metadata(
+        self, campaign: Campaign, settings: Settings, max_execution_seconds: int | None
+    ) -> JobMetadata:
         """The queue label, and the priority label where the campaign has a priority.
 
         With `min_window` the Job also asks for partial admission
@@ -36,10 +43,20 @@ class Kueue:
         labels = {KUEUE_QUEUE_LABEL: settings.queue}
         if campaign.priority:
             labels[KUEUE_PRIORITY_LABEL] = campaign.priority
+        if max_execution_seconds is not None:
+            labels[KUEUE_MAX_EXECUTION_LABEL] = str(max_execution_seconds)
         annotations = {}
         if campaign.min_window is not None:
             annotations[KUEUE_MIN_PARALLELISM_ANNOTATION] = str(campaign.min_window)
         return JobMetadata(labels, annotations)
+
+    def pod_priority_class(self, campaign: Campaign) -> str:
+        """None: the priority is Kueue's."""
+        return ""
+
+    def starts_suspended(self, campaign: Campaign) -> bool:
+        """Where it is paused; Kueue's webhook suspends what is created with the queue label."""
+        return campaign.suspend
 
     def is_controller(self, manager: str) -> bool:
         """Kueue's managers, Kubernetes' controllers and the hand-off manager."""
@@ -84,6 +101,14 @@ class Kueue:
             f"since the namespace has a LocalQueue of that name: rename that LocalQueue, or commit "
             "the campaign without suspend: true and pause it once it is created"
         )
+
+    def queue_of(self, job: Object) -> str:
+        """The LocalQueue."""
+        return label(job, KUEUE_QUEUE_LABEL)
+
+    def priority_of(self, job: Object) -> str:
+        """The WorkloadPriorityClass."""
+        return label(job, KUEUE_PRIORITY_LABEL)
 
 
 def _unqueued(job: Object) -> dict[str, Any]:

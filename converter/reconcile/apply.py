@@ -18,9 +18,10 @@ from converter.model import Settings
 from converter.queues.base import QueueSystem
 from converter.reconcile.execute import Sender, Sent
 from converter.reconcile.fence import Fence
-from converter.reconcile.live import Live, Workloads, read_live, read_workloads, workloads_of
+from converter.reconcile.levers import lever_for
+from converter.reconcile.live import Live, read_live, workloads_of
 from converter.reconcile.outcome import NOT_AS_IN_GIT, Event, Fate, Outcome
-from converter.reconcile.pause import Move, decide, queue_events
+from converter.reconcile.pause import Move
 from converter.reconcile.plan import PauseWish, Plan, Target, Unit
 from converter.reconcile.provenance import Provenance
 from converter.reconcile.prune import check_limit, left_over, live_campaigns, prune, with_holds
@@ -35,6 +36,7 @@ from converter.reconcile.rehearsal import (
 )
 from converter.reconcile.side_by_side import side_by_side
 from converter.reconcile.sync import Sync, sync_pause
+from converter.reconcile.units import Units, read_units
 from converter.reconcile.verify import verify_pauses
 from converter.wording import first_few
 
@@ -108,7 +110,7 @@ def apply(
 
 def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
     namespace, options, outcome = run.settings.namespace, run.options, run.outcome
-    run.live = live = read_live(run.client, namespace)
+    run.live = live = read_live(run.client, namespace, run.settings.backend)
     intent = intend(
         run.client,
         manifests,
@@ -143,7 +145,7 @@ def _apply_held(run: Run, manifests: Sequence[Manifest]) -> None:
         accepted = accepted or _try_out(run, intended)
         changed, unsent = _send(run, intended, accepted)
         wishes = [wish for wish in intended.pauses if not (wish.active and wish.job in unsent)]
-        outcome.extend(queue_events(wishes, live.jobs, run.jobs))
+        outcome.extend(lever_for(run.settings.backend).events(wishes, live.jobs, run.jobs))
         _sync(run, wishes, _workloads_now(run, live) if changed else live.workloads)
     if options.prune:
         targets = _still_unwanted(run, intended)
@@ -162,7 +164,7 @@ def _still_unwanted(run: Run, intended: Plan) -> Sequence[Target]:
     now = replace(
         run.live,
         jobs={name(each): each for each in run.client.list(JOBS, run.settings.namespace)},
-        workloads=read_workloads(run.client, run.settings.namespace),
+        workloads=_units(run),
     )
     kept = with_holds(intended, now).keeping_held()
     tell_of_held_back(kept.held_back[len(intended.held_back) :], run.outcome)
@@ -179,7 +181,7 @@ class _PausingAllTheSame:
 
     run: Run
     intended: Plan
-    workloads: Workloads
+    workloads: Units
 
     def __enter__(self) -> None:
         """Nothing to do yet."""
@@ -201,7 +203,7 @@ class _PausingAllTheSame:
         _sync(self.run, pauses, self.workloads)
 
 
-def _sync(run: Run, wishes: Sequence[PauseWish], workloads: Workloads) -> None:
+def _sync(run: Run, wishes: Sequence[PauseWish], workloads: Units) -> None:
     sync = Sync(
         run.client,
         run.settings.namespace,
@@ -209,16 +211,21 @@ def _sync(run: Run, wishes: Sequence[PauseWish], workloads: Workloads) -> None:
         run.outcome,
         reactivate=run.settings.reactivate,
         concurrency=run.options.concurrency,
+        backend=run.settings.backend,
     )
     sync_pause(sync, wishes, workloads, run.options.pause_wait)
     pauses = [wish for wish in wishes if not wish.active]
     verify_pauses(sync, pauses, workloads, run.options.pause_wait)
 
 
-def _workloads_now(run: Run, live: Live) -> Workloads:
+def _units(run: Run) -> Units:
+    return read_units(run.client, run.settings.namespace, run.settings.backend)
+
+
+def _workloads_now(run: Run, live: Live) -> Units:
     """The Workloads after the send; if they cannot be read, those of before must do for a pause."""
     try:
-        return read_workloads(run.client, run.settings.namespace)
+        return _units(run)
     except (ApiError, ClusterUnavailable):
         return live.workloads
 
@@ -243,7 +250,8 @@ def _try_out_all(run: Run, intended: Plan) -> Accepted:
 def _is_unenforced(run: Run, wish: PauseWish) -> bool:
     job = run.jobs.get(wish.job)
     workloads = workloads_of(job, run.live.workloads)
-    decision = decide(wish, job, workloads, reactivate=run.settings.reactivate)
+    lever = lever_for(run.settings.backend)
+    decision = lever.decide(wish, job, workloads, reactivate=run.settings.reactivate)
     return not wish.active and decision.move is not Move.NOTHING
 
 

@@ -32,7 +32,7 @@ KUEUE_DEACTIVATION = "DeactivatedDueTo"
 
 
 class Move(StrEnum):
-    """What a pause or a resume needs."""
+    """What a pause or a resume needs. To remember is to keep it, and to note on it why."""
 
     NOTHING = "nothing"
     PATCH = "patch"
@@ -40,6 +40,7 @@ class Move(StrEnum):
     WAIT = "wait"
     KEEP = "keep"
     NOTE_IN_HOLD = "note in hold"
+    REMEMBER = "remember"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def decide(
     mark = hold_on(job, workloads)
     if wish.active:
         if mark is not None:
-            return Decision(Move.KEEP, reason=_kept(mark, job, workloads, wish.campaign))
+            return Decision(Move.KEEP, reason=kept(mark, job, workloads, wish.campaign))
         reasons = {name(w): why for w in workloads if (why := kueue_deactivation(w))}
         if reasons:
             why = ", ".join(sorted(set(reasons.values())))
@@ -100,7 +101,7 @@ def decide(
     return Decision(Move.NOTHING)
 
 
-def _kept(mark: Mark, job: Object, workloads: Sequence[Object], campaign: str) -> str:
+def kept(mark: Mark, job: Object, workloads: Sequence[Object], campaign: str) -> str:
     """Why nothing is done about one that is held, and what would change that."""
     going = [is_active(each) for each in workloads if not _ended(each)] or [not is_suspended(job)]
     what = "is left as it is" if any(going) else "stays inactive"

@@ -22,12 +22,12 @@ from converter.cluster.objects import (
 )
 from converter.holds.words import in_force, lifted_by
 from converter.manifest import Manifest, Role
+from converter.model import Backend
 from converter.names import (
     FIELD_MANAGER,
     INPUTS_ANNOTATION,
     JOB_UID_ANNOTATION,
     KUEUE_MIN_PARALLELISM_ANNOTATION,
-    KUEUE_QUEUE_LABEL,
     MANAGED_BY_LABEL,
     MANAGED_BY_VALUE,
     PIPELINE_LABEL,
@@ -37,9 +37,10 @@ from converter.names import (
     WINDOW_ANNOTATION,
     status_configmap,
 )
-from converter.reconcile.held import hold_on
+from converter.reconcile.held import hold_on, strongest
 from converter.reconcile.live import Live, in_role, workloads_of
 from converter.reconcile.record import Record
+from converter.wording import first_few
 
 WINDOW = re.compile(r"[0-9]{1,9}\Z")
 
@@ -78,7 +79,7 @@ def hold_back_campaign(
         for target, found in named:
             if reason := _foreign(target, found, repository):
                 return reason
-    if reason := _changed_parts(parts, present):
+    if reason := _changed_parts(parts, present) or _new_part_under_hold(parts, live):
         return reason
     checks = (
         _being_deleted,
@@ -207,6 +208,28 @@ def _changed_parts(parts: Sequence[Part], present: Sequence[Object]) -> str:
     )
 
 
+def _new_part_under_hold(parts: Sequence[Part], live: Live) -> str:
+    """A part that is not there yet would start beside those that are on hold.
+
+    An apply that was stopped part-way, or a list of volumes that grew, leaves such a one.
+    """
+    jobs = [live.jobs.get(part.job.name) for part in parts]
+    mark = strongest(hold_on(job, workloads_of(job, live.workloads)) for job in jobs)
+    new = [part.job.name for part in parts if _is_new(part, live)]
+    if mark is None or not new:
+        return ""
+    return (
+        f"{first_few(new)} would be created while {in_force(mark)} on another part: apply again "
+        f"when it is released ({lifted_by(mark, parts[0].job.campaign)})"
+    )
+
+
+def _is_new(part: Part, live: Live) -> bool:
+    """What has been there and is gone has rules of its own."""
+    known = (part.volumes.name, status_configmap(part.job.name))
+    return part.job.name not in live.jobs and not any(each in live.configmaps for each in known)
+
+
 def _lost(part: Part, live: Live) -> str:
     """The ConfigMap is applied after its Job, so it proves that there was one."""
     if part.job.name in live.jobs or part.volumes.name not in live.configmaps:
@@ -255,13 +278,13 @@ def _changed_under_hold(part: Part, live: Live) -> str:
     if job is None or mark is None:
         return ""
     rendered = part.job.body
-    same_queue = label(job, KUEUE_QUEUE_LABEL) == label(rendered, KUEUE_QUEUE_LABEL)
+    same_queue = live.queue.queue_of(job) == live.queue.queue_of(rendered)
     same_window = _pods_at_once(job) == _pods_at_once(rendered) and _same(
         job, rendered, KUEUE_MIN_PARALLELISM_ANNOTATION
     )
     if same_queue and same_window:
         return ""
-    what, why = "window", "Kueue could make another Workload for that, without the hold"
+    what, why = "window", "what the queue has for it could be made anew, without the hold"
     if same_window:
         what, why = "queue", "its release would start it in the old one"
     return (
@@ -271,13 +294,21 @@ def _changed_under_hold(part: Part, live: Live) -> str:
 
 
 def _changed_queue(part: Part, live: Live) -> str:
-    """Kueue takes no other queue for a Job that is not suspended, and none for one outside it."""
+    """Kueue takes no other queue for a Job that is not suspended, and none for one outside it.
+
+    Koord-Queue looks at the label of the quota once, when it makes the QueueUnit.
+    """
     job = live.jobs.get(part.job.name)
     if job is None or job_end(job) is not None:
         return ""
-    was, now = (label(each, KUEUE_QUEUE_LABEL) for each in (job, part.job.body))
+    was, now = (live.queue.queue_of(each) for each in (job, part.job.body))
     if was == now:
         return ""
+    if live.backend is Backend.KOORD_QUEUE:
+        return (
+            f"it is in the quota {was}, and converter.yaml says {now}, which Koord-Queue does not "
+            "follow: leave queue as it was until it has ended"
+        )
     if is_suspended(job):
         return _still_admitted(job, live)
     if was:
@@ -303,14 +334,24 @@ def _changed_window(part: Part, live: Live) -> str:
     if job is None or job_end(job) is not None:
         return ""
     was, now = (_pods_at_once(present) for present in (job, part.job.body))
+    if live.backend is not Backend.KUEUE:
+        # Paused, it asks for the new number when it is resumed.
+        return "" if was == now or is_suspended(job) else _other_window(was, now, live)
     if is_suspended(job):
         if was == now and _same(job, part.job.body, KUEUE_MIN_PARALLELISM_ANNOTATION):
             return ""
         return _still_admitted(job, live) or (_taken_over(job) if was != now else "")
-    if was == now:
-        return ""
+    return "" if was == now else _other_window(was, now, live)
+
+
+def _other_window(was: int, now: int, live: Live) -> str:
+    why = {
+        Backend.KUEUE: "Kueue would stop all its pods",
+        Backend.KOORD_QUEUE: "Koord-Queue has a quota for the old one",
+        Backend.NONE: "pods that are too many would be ended in the middle of a volume",
+    }[live.backend]
     return (
-        f"its window was {was} and is now {now}, and Kueue would stop all its pods: set "
+        f"its window was {was} and is now {now}, and {why}: set "
         "suspend: true and apply, change the window and apply, then take suspend out"
     )
 

@@ -1,4 +1,4 @@
-"""Whether Kueue did what it was told: a pause is verified, not believed."""
+"""Whether the queue did what it was told: a pause is verified, not believed."""
 
 import time
 from collections.abc import Sequence
@@ -7,19 +7,19 @@ from dataclasses import replace
 from converter.cluster.objects import name
 from converter.cluster.resources import JOBS
 from converter.errors import ApiError, ClusterUnavailable
-from converter.reconcile.live import Workloads, read_workloads, workloads_of
+from converter.reconcile.live import workloads_of
 from converter.reconcile.outcome import Event, Fate
-from converter.reconcile.pause import holds
 from converter.reconcile.plan import PauseWish
 from converter.reconcile.sync import Sync, settle
+from converter.reconcile.units import Units
 
-# Kueue takes a moment. Each look is a LIST of all Jobs and Workloads, so that they become rarer.
+# A queue takes a moment. Each look is a LIST of all Jobs and Workloads, so that they become rarer.
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 4.0
 
 
 def verify_pauses(
-    sync: Sync, wishes: Sequence[PauseWish], before: Workloads, wait_seconds: float
+    sync: Sync, wishes: Sequence[PauseWish], before: Units, wait_seconds: float
 ) -> None:
     """Look until every pause holds; where none has come to hold in `wait_seconds`, they fail.
 
@@ -33,14 +33,20 @@ def verify_pauses(
     until = time.monotonic() + wait_seconds
     pause = FIRST_PAUSE_SECONDS
     trouble = ""
+    now, units = sync, before
     while left:
         number = len(left)
         try:
-            left, trouble = _look(sync, left), ""
+            now, units = _look(sync)
         except (ApiError, ClusterUnavailable) as error:
             trouble = str(error)
+        else:
+            trouble = ""
+            left = [wish for wish in left if not _holds(now, wish, units)]
+            # One that has become active again, or is another one, is paused as well.
+            settle(now, left, units)
         if len(left) < number:
-            # Kueue is at it: of many pauses the last may take longer.
+            # The queue is at it: of many pauses the last may take longer.
             until = time.monotonic() + wait_seconds
         rest = until - time.monotonic()
         if not left or rest <= 0:
@@ -48,26 +54,20 @@ def verify_pauses(
         time.sleep(min(pause, rest))
         pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
         sync.client.check()
-    detail = (
-        f"its Workload is inactive, but Kueue has not suspended the Job after {wait_seconds:g} s, "
-        "so its pods may run on: see whether Kueue and its webhooks run, then apply again"
-    )
-    if trouble:
-        detail = f"whether the pause holds could not be read ({trouble}): apply again"
     for wish in left:
+        detail = f"whether the pause holds could not be read ({trouble}): apply again"
+        if not trouble:
+            job = now.jobs.get(wish.job)
+            detail = sync.lever.unenforced(job, workloads_of(job, units), wait_seconds)
         sync.outcome.add(Event(Fate.PAUSE_FAILED, wish.job, detail, wish.campaign))
 
 
-def _look(sync: Sync, wishes: Sequence[PauseWish]) -> list[PauseWish]:
-    """The pauses that do not hold yet; a Workload of theirs that is active is paused."""
+def _look(sync: Sync) -> tuple[Sync, Units]:
+    """The Jobs and what the queue made for them, as they are now."""
     jobs = {name(job): job for job in sync.client.list(JOBS, sync.namespace)}
-    workloads = read_workloads(sync.client, sync.namespace)
-    now = replace(sync, jobs=jobs)
-    left = [wish for wish in wishes if not _holds(now, wish, workloads)]
-    settle(now, left, workloads)
-    return left
+    return replace(sync, jobs=jobs), sync.read_units()
 
 
-def _holds(sync: Sync, wish: PauseWish, workloads: Workloads) -> bool:
+def _holds(sync: Sync, wish: PauseWish, units: Units) -> bool:
     job = sync.jobs.get(wish.job)
-    return holds(job, workloads_of(job, workloads))
+    return sync.lever.holds(job, workloads_of(job, units))

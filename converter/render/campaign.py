@@ -61,17 +61,18 @@ def _configmap(
 
 def _job(part: Part, campaign: Campaign, recipe: Recipe, settings: Settings) -> dict[str, Any]:
     mounts = campaign_mounts(part.job, recipe, settings)
+    queue = queue_for(settings.backend)
     return render_template(
         "campaign-job.yaml.j2",
         metadata=_job_metadata(part, campaign, recipe, settings),
-        suspended=campaign.suspend,
+        suspended=queue.starts_suspended(campaign),
         completions=len(part.volumes),
         parallelism=_parallelism(campaign, settings),
         backoff_limit_per_index=settings.backoff_limit_per_index,
         ttl_seconds_after_finished=recipe.ttl_seconds_after_finished,
         max_seconds=recipe.max_seconds,
         pod_labels=_sorted(object_labels(Role.CAMPAIGN, recipe.pipeline, campaign.name)),
-        scheduling=scheduling(recipe, settings),
+        scheduling=scheduling(recipe, settings, queue.pod_priority_class(campaign)),
         volumes=volumes_of(mounts),
         image=recipe.image,
         gate=_gate(recipe, settings),
@@ -87,7 +88,9 @@ def _job_metadata(
 ) -> dict[str, Any]:
     parallelism = _parallelism(campaign, settings)
     queued = queue_for(settings.backend).job_metadata(
-        _with_useful_minimum(campaign, min(parallelism, len(part.volumes))), settings
+        _with_useful_minimum(campaign, min(parallelism, len(part.volumes))),
+        settings,
+        recipe.max_execution_seconds,
     )
     annotations = {
         **queued.annotations,

@@ -98,9 +98,10 @@ def resource_requirements(resources: Resources) -> dict[str, dict[str, str]]:
     }
 
 
-def scheduling(recipe: Recipe, settings: Settings) -> dict[str, Any]:
+def scheduling(recipe: Recipe, settings: Settings, priority_class: str = "") -> dict[str, Any]:
     """The members of a pod's spec that say where it may run; only those that say something."""
     members = {
+        "priorityClassName": priority_class,
         "runtimeClassName": settings.runtime_class,
         "nodeSelector": dict(sorted(recipe.node_selector.items())),
         "tolerations": [dict(sorted(toleration.items())) for toleration in settings.tolerations],

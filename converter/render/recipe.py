@@ -45,6 +45,7 @@ class Recipe:
     resources: Resources
     node_selector: Mapping[str, str]
     max_seconds: int
+    max_execution_seconds: int | None
     ttl_seconds_after_finished: int
     warmup: Warmup | None
     sha256: str
@@ -72,6 +73,8 @@ def recipe_of(pipeline: Pipeline, settings: Settings) -> Recipe:
         env=pipeline.env,
         steps=_with_text_keys(pipeline.steps),
         size=size.name,
+        # Only where it is there, so that a release that knows it changes no digest.
+        **_if_set(max_execution_seconds=pipeline.max_execution_seconds),
     )
     return Recipe(
         pipeline=pipeline.id,
@@ -84,6 +87,7 @@ def recipe_of(pipeline: Pipeline, settings: Settings) -> Recipe:
         resources=_resources(size),
         node_selector={**settings.node_selector, **_flavor_labels(size, settings)},
         max_seconds=pipeline.max_seconds or settings.max_seconds,
+        max_execution_seconds=pipeline.max_execution_seconds,
         ttl_seconds_after_finished=(
             pipeline.ttl_seconds_after_finished or settings.ttl_seconds_after_finished
         ),
@@ -91,6 +95,10 @@ def recipe_of(pipeline: Pipeline, settings: Settings) -> Recipe:
         sha256=sha256,
         warmup_sha256=_warmup_digest(sha256, warmup, env),
     )
+
+
+def _if_set(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _size(pipeline: Pipeline, settings: Settings) -> Size:

@@ -31,6 +31,7 @@ from converter.diff.compare import DryRunClient, compare
 from converter.doctor.needs import Command, Need
 from converter.errors import CampaignsError
 from converter.names import LEASE_NAME
+from converter.model import Backend
 from converter.reconcile.live import read_live
 from converter.reconcile.pause import kueue_deactivation
 
@@ -192,7 +193,7 @@ def test_diff_without_a_second_look_at_what_changes_meanwhile(
     client = DryRunClient.from_kubeconfig(kubeconfig=repository.kubeconfig)
     repo = load_valid(repository.directory)
     manifests = rendered(repo, repository.directory)
-    live = read_live(client, RELEASE)
+    live = read_live(client, RELEASE, Backend.KUEUE)
     target = f"{name}-one" if kept is JOBS else f"pipeline-{name}-2"
     mark = {"metadata": {"annotations": {"rights.example/meanwhile": "yes"}}}
     released.administrator.merge_patch(kept, RELEASE, target, mark, "tests")

@@ -28,7 +28,7 @@ def client(of: ApiServer) -> DryRunClient:
 
 def compared(of: ApiServer, manifests: list[Manifest], *, prune: bool = False) -> Comparison:
     asking = client(of)
-    live = read_live(asking, SETTINGS.namespace)
+    live = read_live(asking, SETTINGS.namespace, SETTINGS.backend)
     return compare(asking, manifests, SETTINGS, live, prune=prune, concurrency=1)
 
 

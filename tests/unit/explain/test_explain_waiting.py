@@ -161,7 +161,7 @@ def test_a_job_is_not_judged_by_the_queue_that_git_has_by_now(
     scene = replace(waits(chain=named), repo=ELSE)
     assert scene.codes() == codes
     assert scene.first().sentence == "Kueue does not admit it: no room"
-    assert "it is in LocalQueue gpu, and git says other" in scene.causes()[1].sentence
+    assert "it is in queue gpu, and git says other" in scene.causes()[1].sentence
 
 
 def quota(**less: str) -> Mapping[str, str]:

@@ -381,7 +381,7 @@ def partly_admitted(pods: int) -> Object:
         (evicted(PAUSED), {"suspended": True}, ""),
         (OUTSIDE, {"suspended": True}, ""),
         (running(job()), {"priority": "urgent"}, "its priority is none, and git says urgent"),
-        (running(job()), {"queue": "cpu"}, "it is in LocalQueue gpu, and git says cpu"),
+        (running(job()), {"queue": "cpu"}, "it is in queue gpu, and git says cpu"),
         (running(job()), {"parts": {"scan-part1": WantedPart(3, "")}}, "git has other volumes"),
         (ended(job(inputs="other")), {}, ""),
     ],

@@ -62,11 +62,11 @@ def resumed() -> Object:
 
 def test_the_queue_label_always_and_a_priority_label_only_with_a_priority() -> None:
     settings = Settings(namespace="n", queue="gpu")
-    plain = KUEUE.job_metadata(Campaign("scan", "p", "ocr", ()), settings)
+    plain = KUEUE.job_metadata(Campaign("scan", "p", "ocr", ()), settings, None)
     assert plain.labels == {KUEUE_QUEUE_LABEL: "gpu"}
     assert plain.annotations == {}
     urgent = Campaign("scan", "p", "ocr", (), priority="high", window=4, min_window=2)
-    metadata = KUEUE.job_metadata(urgent, settings)
+    metadata = KUEUE.job_metadata(urgent, settings, None)
     assert metadata.labels[KUEUE_PRIORITY_LABEL] == "high"
     assert metadata.annotations == {KUEUE_MIN_PARALLELISM_ANNOTATION: "2"}
 

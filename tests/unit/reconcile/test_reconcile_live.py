@@ -6,7 +6,8 @@ import pytest
 from unit.cluster.api_server import Answer, Request, serve
 from unit.reconcile.live_objects import NAMESPACE, Object, job, running, workload
 
-from converter.reconcile.live import read_workloads
+from converter.model import Backend
+from converter.reconcile.units import read_units
 
 RUNS = running(job())
 
@@ -47,7 +48,7 @@ def test_a_workload_is_of_the_job_that_controls_it(present: Object, is_of_the_jo
         return Answer(200, {"metadata": {}, "items": [present]})
 
     with serve(answer) as api:
-        found = read_workloads(api.client(), NAMESPACE)
+        found = read_units(api.client(), NAMESPACE, Backend.KUEUE)
     assert found == ({"uid-scan": (present,)} if is_of_the_job else {})
 
 
@@ -58,5 +59,5 @@ def test_all_workloads_of_a_job_are_found() -> None:
         return Answer(200, {"metadata": {}, "items": several})
 
     with serve(answer) as api:
-        found = read_workloads(api.client(), NAMESPACE)
+        found = read_units(api.client(), NAMESPACE, Backend.KUEUE)
     assert found == {"uid-scan": tuple(several)}
