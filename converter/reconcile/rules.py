@@ -37,9 +37,10 @@ from converter.names import (
     WINDOW_ANNOTATION,
     status_configmap,
 )
-from converter.reconcile.held import hold_on
+from converter.reconcile.held import hold_on, strongest
 from converter.reconcile.live import Live, in_role, workloads_of
 from converter.reconcile.record import Record
+from converter.wording import first_few
 
 WINDOW = re.compile(r"[0-9]{1,9}\Z")
 
@@ -78,7 +79,7 @@ def hold_back_campaign(
         for target, found in named:
             if reason := _foreign(target, found, repository):
                 return reason
-    if reason := _changed_parts(parts, present):
+    if reason := _changed_parts(parts, present) or _new_part_under_hold(parts, live):
         return reason
     checks = (
         _being_deleted,
@@ -205,6 +206,28 @@ def _changed_parts(parts: Sequence[Part], present: Sequence[Object]) -> str:
         f"its list of volumes differs from what was applied as {', '.join(others)}: put the old "
         "file back and write a new campaign file for the new work"
     )
+
+
+def _new_part_under_hold(parts: Sequence[Part], live: Live) -> str:
+    """A part that is not there yet would start beside those that are on hold.
+
+    An apply that was stopped part-way, or a list of volumes that grew, leaves such a one.
+    """
+    jobs = [live.jobs.get(part.job.name) for part in parts]
+    mark = strongest(hold_on(job, workloads_of(job, live.workloads)) for job in jobs)
+    new = [part.job.name for part in parts if _is_new(part, live)]
+    if mark is None or not new:
+        return ""
+    return (
+        f"{first_few(new)} would be created while {in_force(mark)} on another part: apply again "
+        f"when it is released ({lifted_by(mark, parts[0].job.campaign)})"
+    )
+
+
+def _is_new(part: Part, live: Live) -> bool:
+    """What has been there and is gone has rules of its own."""
+    known = (part.volumes.name, status_configmap(part.job.name))
+    return part.job.name not in live.jobs and not any(each in live.configmaps for each in known)
 
 
 def _lost(part: Part, live: Live) -> str:
