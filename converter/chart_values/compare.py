@@ -55,6 +55,15 @@ def _queue_difference(settings: Settings, values: Values) -> Iterator[Difference
     index = place[1]
     team = entries(values, "teams")[index] if isinstance(index, int) else {}
     found = str(team.get("queue") or at(values, QUEUE_NAME) or "")
+    if team and not team.get("queue") and found != settings.queue:
+        name = found or "the release's name"
+        yield Difference(
+            place,
+            f"{spelt(place)} is empty, which stands for queue.name ({name}), and queue is "
+            f"{settings.queue} in converter.yaml",
+            f"write {settings.queue} here",
+        )
+        return
     if not found:
         yield Difference(
             place,

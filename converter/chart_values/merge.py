@@ -74,9 +74,13 @@ def by_name(entries: Any) -> dict[str, dict[str, Any]]:
 
 
 def queue_place(settings: Settings, values: Values) -> Place:
-    """Where the values name the LocalQueue of converter.yaml's namespace."""
+    """Where the values name the LocalQueue of converter.yaml's namespace.
+
+    A team without a queue of its own has that of `queue.name`, where this is the right one.
+    """
     for index, team in enumerate(entries(values, "teams")):
-        if team.get("namespace") == settings.namespace and team.get("queue"):
+        named = team.get("queue") or at(values, QUEUE_NAME) != settings.queue
+        if team.get("namespace") == settings.namespace and named:
             return ("teams", index, "queue")
     return QUEUE_NAME
 

@@ -61,13 +61,19 @@ def _written_flavors(settings: Settings, kept: Values) -> dict[str, Any]:
     if settings.flavors:
         quotas = (each.quota or _kept_quota(each, known) for each in settings.flavors)
         covered = sorted({resource for quota in quotas for resource in quota})
-        return {"flavors": [_written_flavor(each, covered, known) for each in settings.flavors]}
+        flavors = [_written_flavor(each, covered, known) for each in settings.flavors]
+        return {"flavors": flavors, **_no_limits_of_a_single_flavor(kept)}
     if not settings.quota:
         return {}
     quota = _quantities(settings.quota)
     if len(known) == 1:
         return {"flavors": [{**flavor, "quota": quota} for flavor in known.values()]}
-    unwanted = [name for name in DEFAULTS["queue"]["quota"] if name not in quota]
+    theirs = at(kept, ("queue", "quota"))
+    known_resources = (
+        *DEFAULTS["queue"]["quota"],
+        *(theirs if isinstance(theirs, Mapping) else ()),
+    )
+    unwanted = [name for name in known_resources if name not in quota]
     single = {"quota": {**quota, **dict.fromkeys(unwanted)}}
     # The chart goes by the flavors, where there are such.
     return {"flavors": [], **single} if known else single
@@ -96,6 +102,16 @@ def _written_flavor(
         "quota": quota,
     }
     return ours | {key: kept[key] for key in kept if key not in (*ours, "nodeTaints")}
+
+
+def _no_limits_of_a_single_flavor(kept: Values) -> dict[str, Any]:
+    """The chart refuses them beside flavors; helm takes a mapping away key by key."""
+    limits = {name: at(kept, ("queue", name)) for name in ("borrowingLimit", "lendingLimit")}
+    return {
+        name: dict.fromkeys(each)
+        for name, each in limits.items()
+        if isinstance(each, Mapping) and each
+    }
 
 
 def _kept_quota(flavor: Flavor, known: Mapping[str, Values]) -> Values:

@@ -24,9 +24,10 @@ from converter.cluster.kubeconfig import load_configuration, one_line
 from converter.cluster.kueue_versions import KueueVersions, as_wanted
 from converter.cluster.resend import retries
 from converter.cluster.resources import Resource
+from converter.cluster.sending import asking, prepare
 from converter.cluster.status import api_error
 from converter.cluster.watch import changes
-from converter.cluster.wire import as_json_and_yaml, cause_of, json_object, socket_options, text_of
+from converter.cluster.wire import as_json_and_yaml, cause_of, json_object, text_of
 from converter.errors import ApiError, ClusterUnavailable, Conflict, NoCredentials, NotFound
 
 Object = dict[str, Any]
@@ -70,7 +71,7 @@ class Client:
         configuration.connection_pool_maxsize = 32
         self._configuration = configuration
         self._pool = RESTClientObject(configuration).pool_manager
-        self._pool.connection_pool_kw["socket_options"] = socket_options()
+        prepare(self._pool)
         self._request_timeout = request_timeout
         self._timeout = Timeout(connect=CONNECT_SECONDS, read=request_timeout)
         self._before_write: Callable[[], None] | None = None
@@ -324,15 +325,16 @@ class Client:
         if self._limit is not None:
             self._limit.check(f"{verb} {target}")
         try:
-            response = self._pool.request(
-                method,
-                url,
-                body=as_json_and_yaml(body) if body is not None else None,
-                headers=headers,
-                timeout=self._timeout_now(),
-                retries=False if self._limit is not None else retries(check),
-                redirect=False,
-            )
+            with asking(lambda: self._limit.check(f"{verb} {target}") if self._limit else None):
+                response = self._pool.request(
+                    method,
+                    url,
+                    body=as_json_and_yaml(body) if body is not None else None,
+                    headers=headers,
+                    timeout=self._timeout_now(),
+                    retries=False if self._limit is not None else retries(check),
+                    redirect=False,
+                )
         except urllib3.exceptions.HTTPError as error:
             raise self._unanswered(verb, target, error) from error
         self._clock.observe(response.headers.get("Date"))

@@ -41,7 +41,53 @@ def argument(name: str, value: str) -> Bad:
     return unmatched(name, "arguments/0", value, arguments=[value])
 
 
+def scheduled(field: str, value: str, schedule: str, numbers: str) -> Bad:
+    return Bad(
+        f"schedule with the {field} {value}",
+        in_cluster(schedule=schedule),
+        f'apply.inCluster.schedule: the {field} is "{value}" in "{schedule}"; write a number of '
+        f"{numbers}, a range such as 1-5, * or */5",
+    )
+
+
+TOO_MUCH = (
+    "apply.inCluster.resources: requests has {} of {}, and limits has {}; raise the limit, or "
+    "lower the request"
+)
+
 REFUSED_BY_TEMPLATES = [
+    scheduled("minute", "60", "60 * * * *", "0-59"),
+    scheduled("minute", "*/0", "*/0 * * * *", "0-59"),
+    scheduled("minute", "x", "0,x * * * *", "0-59"),
+    scheduled("hour", "24", "0 24 * * *", "0-23"),
+    scheduled("hour", "17-8", "0 17-8 * * *", "0-23"),
+    scheduled("day", "0", "0 0 0 * *", "1-31"),
+    scheduled("month", "13", "0 0 1 13 *", "1-12"),
+    scheduled("weekday", "7", "0 0 * * 7", "0-6"),
+    Bad(
+        "request over its limit",
+        in_cluster(resources={"requests": {"cpu": "1500m"}}),
+        TOO_MUCH.format("1500m", "cpu", "1"),
+    ),
+    Bad(
+        "request of the helm test over its limit",
+        {
+            "tests": {"converterConfigMap": "converter"},
+            "viewer": {"enabled": True},
+            "image": IMAGE,
+            "apply": {"inCluster": {"resources": {"limits": {"memory": "100M"}}}},
+        },
+        TOO_MUCH.format("128Mi", "memory", "100M"),
+    ),
+    *(
+        Bad(
+            f"range of ports {ports}",
+            {"network": {"enabled": True, "egress": [{"ports": [{**ports, "endPort": 70}]}]}},
+            "network: endPort 70 ends a range, and its port is no number that is at most that; "
+            "write port and endPort as numbers",
+        )
+        for ports in ({"port": 71}, {"port": "http"}, {})
+    ),
     Bad(
         "runs in the cluster without an identity",
         {"image": IMAGE, "apply": {**in_cluster()["apply"], "enabled": False}},
@@ -144,7 +190,10 @@ REFUSED_BY_SCHEMA = [
             "--code-quality=x",
             "--prnue",
             "--prune-limit",
-            "--wait=yes",
+            "--wait",
+            "--timeout=2h",
+            "--concurrency=33",
+            "--pause-wait=0",
         )
     ),
     unmatched("schedule of four", "schedule", "* * * *", schedule="* * * *"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chart.asking import Request, create
 from chart.helm import Object
@@ -79,6 +79,14 @@ FOREIGN = (
 NO_JOB = (
     "only Jobs have pods in this namespace, and {} is not the controller of Jobs: write a campaign"
 )
+CHANGED = (
+    "a pod stays as its Job made it: no other image, no container and no resources are added to "
+    "what Kueue admitted"
+)
+PRIORITY = (
+    "a pod has no priorityClassName, for which pods of others would be evicted: name a class of "
+    "the queue as priority in the campaign's file"
+)
 HOST = "a pod shares nothing with its node: take out hostNetwork, hostPID and hostIPC"
 HOST_PORT = "a container has no hostPort: main"
 VOLUME = (
@@ -120,6 +128,9 @@ def delete(user: str, kind: str, name: str) -> Request:
     return Request(user, "DELETE", kind, NAMESPACE, name)
 
 
+_UNCOUNTED = {"rules": [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [1]}}]}
+
+
 def _queue() -> Iterator[tuple[str, Request, str]]:
     more = spec_with(completions=2, parallelism=2)
     gpu = {"limits": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}}
@@ -139,6 +150,7 @@ def _queue() -> Iterator[tuple[str, Request, str]]:
         "warm-up of two pods": warmup(more),
         "warm-up by index": warmup(spec_with(completionMode="Indexed")),
         "warm-up with many tries": warmup(spec_with(backoffLimit=3)),
+        "warm-up whose failures do not count": warmup(spec_with(podFailurePolicy=_UNCOUNTED)),
         "warm-up with a GPU": warmup(main_with(resources=gpu)),
         "warm-up of a larger size": warmup(main_with(resources=large)),
         "warm-up of more memory": warmup(main_with(resources=swollen)),
@@ -190,9 +202,6 @@ def _images() -> Iterator[tuple[str, Request, str]]:
     other = f"evil.example.net/x@{DIGEST}"
     yield "first container", create(APPLY, job(with_init(image=other))), FOREIGN.format(other)
     yield "pod", create(JOBS, pod(main_with(image=other))), FOREIGN.format(other)
-    changed_image = {"spec": {"containers": [{"name": "main", "image": other}]}}
-    strategic = Request(MARIA, "PATCH", "Pod", NAMESPACE, "kept", changed_image)
-    yield "image of a pod changed", strategic, FOREIGN.format(other)
     # The tool's image is the tool's own pods' alone.
     yield "tool's image", create(APPLY, job(main_with(image=TOOL))), UNPINNED.format(TOOL)
 
@@ -246,7 +255,22 @@ def _pods() -> Iterator[tuple[str, Request, str]]:
     }
     body = {"spec": {"ephemeralContainers": [debugger]}}
     ephemeral = Request(MARIA, "PATCH", "Pod", NAMESPACE, "kept", body, "ephemeralcontainers")
-    yield "kubectl debug", ephemeral, PRIVILEGED.format("debugger")
+    yield "kubectl debug", ephemeral, CHANGED
+    context = {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "runAsNonRoot": True,
+    }
+    confined_one = {"spec": {"ephemeralContainers": [{**debugger, "securityContext": context}]}}
+    yield "kubectl debug, confined", replace(ephemeral, body=confined_one), CHANGED
+    resources = {"requests": {"cpu": "1"}}
+    resized = {"spec": {"containers": [{"name": "main", "resources": resources}]}}
+    yield "resize", replace(ephemeral, body=resized, below="resize"), CHANGED
+    # One that the list has.
+    image = {"spec": {"containers": [{"name": "main", "image": f"{IMAGE[:-1]}0"}]}}
+    yield "another image", Request(MARIA, "PATCH", "Pod", NAMESPACE, "kept", image), CHANGED
+    evicting = job(pod_with(priorityClassName="system-cluster-critical"))
+    yield "a priority of the scheduler's", create(APPLY, evicting), PRIORITY
 
 
 _CERTIFICATE = {"signerName": "example.com/signer", "keyType": "ED25519", "keyPath": "key.pem"}

@@ -29,6 +29,7 @@ from chart.policy_objects import (
     NAMESPACE,
     QUEUE,
     QUEUE_LABEL,
+    TOOL,
     TTL,
     VALUES,
     changed,
@@ -48,6 +49,7 @@ from chart.policy_objects import (
     spec_with,
     unlabelled,
     warmup,
+    with_init,
 )
 from conftest import RunningCluster
 from unit.render.samples import SAMPLES
@@ -67,9 +69,11 @@ WRITTEN = (
     "jobs/status",
     "pods",
     "pods/ephemeralcontainers",
+    "pods/resize",
     "pods/status",
 )
-GPU = {"nvidia.com/gpu": "1"}
+GPU = {"cpu": "1", "memory": "64Mi", "nvidia.com/gpu": "1"}
+LARGE = {"limits": {"cpu": "3", "memory": "64Mi"}}
 
 
 @pytest.fixture(scope="module")
@@ -312,6 +316,10 @@ def test_nothing_else_passes_as_the_tool_s_own(asking: Asking, tool: list[Object
         ("pod of no Job", JOBS, changed(its_pod, owned())),
         ("pod by a user", MARIA, its_pod),
         ("test with a device", MARIA, changed(doctor, main_with(resources={"limits": GPU}))),
+        ("test with another container", MARIA, changed(doctor, with_init(image=TOOL))),
+        ("test for days", MARIA, changed(doctor, pod_with(activeDeadlineSeconds=90000))),
+        ("test of any size", MARIA, changed(doctor, main_with(resources={}))),
+        ("test of a larger size", MARIA, changed(doctor, main_with(resources=LARGE))),
         ("test by who may read no Secret", CI, doctor),
         ("another pod", MARIA, changed(doctor, named("other"))),
         ("test of another image", MARIA, changed(doctor, other_image)),
@@ -328,6 +336,8 @@ def test_the_cron_job_is_changed_by_who_may_change_policies(asking: Asking) -> N
     refusal = asking.refusal(patch(MARIA, "CronJob", name, often))
     assert f"'{NAMESPACE}.{QUEUE}.writers'" in refusal
     assert f"the CronJob {name} runs with the rights of apply" in refusal
+    assert f"'{NAMESPACE}.{QUEUE}.writers'" in asking.refusal(delete(MARIA, "CronJob", name))
+    assert asking.refusal(delete(GARBAGE, "CronJob", name)) == ""
     assert asking.refusal(patch("", "CronJob", name, often)) == ""
 
 

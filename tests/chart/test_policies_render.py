@@ -145,6 +145,12 @@ def test_the_document_has_every_message(helm: Helm) -> None:
         ({"network": {"egress": [{"from": []}]}}, "/network/egress/0"),
         ({"network": {"egress": [{"to": []}]}}, "/network/egress/0/to"),
         ({"network": {"egress": [{"ports": [{"port": 0}]}]}}, "/network/egress/0/ports/0/port"),
+        ({"network": {"egress": [{"ports": []}]}}, "/network/egress/0/ports"),
+        ({"network": {"egress": [{"ports": [{"port": "80"}]}]}}, "/network/egress/0/ports/0/port"),
+        (
+            {"network": {"egress": [{"to": [{"ipBlock": {"cidr": "192.0.2.1"}}]}]}},
+            "/network/egress/0/to/0/ipBlock/cidr",
+        ),
         ({"network": {"dns": {"to": [{}]}}}, "/network/dns/to/0"),
         ({"viewer": {"serviceAccount": {"name": "default"}}}, "/viewer/serviceAccount/name"),
     ],

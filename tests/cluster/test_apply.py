@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from cluster.team import SLOW, Team, eventually
+from cluster.team import SLOW, Done, Team, eventually
 from localcluster import AuditEvent, ClusterError
 
 PAGES = """
@@ -301,16 +302,21 @@ def test_an_apply_while_another_holds_the_lease_sends_nothing_and_names_it(team:
 
 def test_of_applies_at_once_one_works_and_the_others_name_it(team: Team) -> None:
     team.write_pipeline(script=SLOW)
-    for n in range(5):
-        team.write_campaign(f"c{n}")
     mark = team.cluster.audit_mark()
-    with ThreadPoolExecutor() as pool:
-        done = list(pool.map(lambda _: team.run("apply", "."), range(4)))
-    assert sorted(each.code for each in done)[0] == 0
+    done: list[Done] = []
+    # On a busy machine it can happen that none meets another.
+    for attempt in itertools.count(1):
+        for n in range(5):
+            team.write_campaign(f"c{attempt}-{n}")
+        with ThreadPoolExecutor() as pool:
+            done = list(pool.map(lambda _: team.run("apply", "."), range(4)))
+        assert min(each.code for each in done) == 0
+        if any(each.code for each in done):
+            break
+    assert {each.code for each in done} == {0, 1}
     assert all("another apply " in each.stderr for each in done if each.code)
-    assert any(each.code == 1 for each in done)
     sent = [(e.resource, e.name) for e in writes(team.requests(mark))]
-    assert len(sent) == len(set(sent)) == 11
+    assert len(sent) == len(set(sent)) == 1 + 10 * attempt
 
 
 def test_a_refused_job_leaves_its_config_map_unsent_and_all_else_applied(team: Team) -> None:

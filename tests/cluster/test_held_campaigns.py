@@ -85,6 +85,15 @@ def test_git_waits_for_the_release_of_a_hold(team: Team) -> None:
     release(team, "goes", 8)
     assert not is_active(team, "goes")
 
+    # Its Job is deleted by hand, and the hold with it: apply makes no other.
+    hold(team, "resumes", 8)
+    team.kubectl("delete", "job", "resumes")
+    mark = team.cluster.audit_mark()
+    done = team.apply(code=3)
+    assert "its Job resumes was created and is gone" in done.stderr
+    assert team.get("job", "resumes") is None
+    assert team.pods_created(mark, "resumes") == []
+
 
 def test_what_kueue_deactivated_is_not_made_anew_under_a_hold(team: Team) -> None:
     """Its Workload would be deleted for that, and the hold with it."""

@@ -20,6 +20,7 @@ from cluster.proxy import Fault, proxied
 from cluster.team import SLOW, Object, Team, eventually
 from conftest import TeamFactory
 from localcluster import AuditEvent
+from unit.holds.state_table import ends, outcome_of, outcomes
 
 from converter.cluster.client import Client
 from converter.errors import ClusterUnavailable
@@ -45,14 +46,13 @@ class Holder:
     def client(self) -> Client:
         return Client.from_kubeconfig(kubeconfig=self.kubeconfig)
 
-    def store(self, job: str) -> WorkloadStore:
-        return WorkloadStore(self.client(), self.team.namespace, JOB, job)
+    def store(self, job: str, workload: str = "") -> WorkloadStore:
+        kind = None if workload else JOB
+        return WorkloadStore(self.client(), self.team.namespace, kind, workload or job)
 
     def call(self, action: Action, job: str, instance: int = 0, *, workload: str = "") -> str:
         """How a call ends: "wrote", "stands", or the name of its error."""
-        store = self.store(job)
-        if workload:
-            store = WorkloadStore(self.client(), self.team.namespace, None, workload)
+        store = self.store(job, workload)
         call = Call(action, instance, at="2026-01-01T00:00:00Z", by="tests", reason="a test")
         try:
             return "wrote" if carry_out(store, call, deadline_in(30)).wrote else "stands"
@@ -113,10 +113,17 @@ def test_every_outcome_on_a_workload(holder: Holder) -> None:
     eventually(lambda: running(team, "one") and team.ended("done"), "a pod, and an end")
     name = own_workload(team, "one")["metadata"]["name"]
 
+    met = set()
+
     def call(
         wanted: str, action: Action, instance: int = 0, job: str = "one", workload: str = ""
     ) -> None:
         """One call, and the writes that its end stands for: one, where nobody came between."""
+        if job != "none":
+            of = holder.store(job, workload)
+            outcome = outcome_of(of.read(deadline_in(30)), action, instance)
+            assert ends(outcome) == wanted
+            met.add(outcome)
         mark = team.cluster.audit_log.end()
         assert holder.call(action, job, instance, workload=workload) == wanted
         sent = holder.writes(mark)
@@ -174,6 +181,7 @@ def test_every_outcome_on_a_workload(holder: Holder) -> None:
     finalizers(team, name, [FINALIZER])
     team.kubectl("delete", "workload", name, "--wait=false")
     call("Rejected", Action.HOLD, 60, workload=name)
+    assert met == outcomes(queued=True)
 
 
 class Slow:

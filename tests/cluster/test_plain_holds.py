@@ -9,12 +9,13 @@ import itertools
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from cluster.team import IMAGE, SLOW, Object, condition, eventually
 from conftest import RunningCluster
+from unit.holds.state_table import Outcome, ends, outcome_of, outcomes
 
 from converter.cluster.client import Client
 from converter.errors import Conflict, Invalid
@@ -29,6 +30,7 @@ from converter.names import (
     OPENED_ANNOTATION,
     STARTS_ANNOTATION,
     SUSPEND_ANNOTATION,
+    WAS_INACTIVE_ANNOTATION,
 )
 
 HOLD, RELEASE, OPEN = Action.HOLD, Action.RELEASE, Action.OPEN
@@ -40,6 +42,8 @@ FIRST_FAILS = (
 )
 TRAINER = "trainer.kubeflow.org/v1alpha1"
 NUMBERS = itertools.count()
+# What comes of a call only where somebody has written the object beside it.
+ELSEWHERE = {Outcome.STOPPED_AGAIN, Outcome.PLACED_ON_INACTIVE}
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Plain:
     cluster: RunningCluster
     namespace: str
     client: Client
+    met: set[Outcome] = field(default_factory=set)
 
     def create(self, kind: str, name: str, script: str, **spec: object) -> None:
         """A Job, or a TrainJob with a runtime of its own, at its start gate."""
@@ -60,14 +65,21 @@ class Plain:
     def call(self, action: Action, kind: str, name: str, instance: int = 0) -> str:
         """How a call ends: "wrote", "stands", or the name of its error."""
         store = PlainStore(self.client, self.namespace, OWNERS[kind], name)
+        outcome = outcome_of(store.read(deadline_in(30)), action, instance)
         call = Call(action, instance, at="2026-01-01T00:00:00Z", by="tests")
         try:
-            return "wrote" if carry_out(store, call, deadline_in(30)).wrote else "stands"
+            ended = "wrote" if carry_out(store, call, deadline_in(30)).wrote else "stands"
         except HoldError as error:
-            return type(error).__name__
+            ended = type(error).__name__
+        assert ends(outcome) == ended
+        self.met.add(outcome)
+        return ended
 
     def get(self, kind: str, name: str) -> dict[str, Any]:
         return dict(self.client.get(OWNERS[kind].resource, self.namespace, name))
+
+    def version(self, kind: str, name: str) -> str:
+        return str(self.get(kind, name)["metadata"]["resourceVersion"])
 
     def update_spec(self, kind: str, name: str, **keys: Any) -> Object:
         """Update these keys of an object's spec, whatever its controller writes meanwhile."""
@@ -209,9 +221,16 @@ def test_every_outcome_of_a_hold_without_a_queue(plain: Plain, kind: str) -> Non
         "the pod was asked to end",
     )
     eventually(lambda: condition(plain.get(kind, "one"), "Suspended"), "and it said so")
-    before = plain.get(kind, "one")["metadata"]["resourceVersion"]
-    assert plain.call(RELEASE, kind, "one", 7) == "PodsRemain"
-    assert plain.get(kind, "one")["metadata"]["resourceVersion"] == before
+    sent = plain.writes(mark, "one")
+
+    def is_left_alone() -> bool:
+        before = plain.version(kind, "one")
+        assert plain.call(RELEASE, kind, "one", 7) == "PodsRemain"
+        return plain.version(kind, "one") == before
+
+    # Its controller may be writing the status still.
+    eventually(is_left_alone, "a release that changes nothing")
+    assert plain.writes(mark, "one") == sent
     assert plain.looks(kind, "one") == (True, "7", "true", "1")
     (left,) = plain.pods(kind, "one")
     plain.kubectl("delete", "pod", left["metadata"]["name"], "--force", "--grace-period=0")
@@ -237,6 +256,8 @@ def test_every_outcome_of_a_hold_without_a_queue(plain: Plain, kind: str) -> Non
     assert plain.call(RELEASE, kind, "short", 5) == "wrote"
     assert plain.looks(kind, "short") == (False, "", "true", "1")
     assert plain.pods_created(mark, "short") == 1
+    # The others are of what others do beside a hold.
+    assert plain.met >= outcomes(queued=False) - ELSEWHERE
 
 
 def test_what_others_do_beside_a_hold(plain: Plain) -> None:
@@ -252,6 +273,12 @@ def test_what_others_do_beside_a_hold(plain: Plain) -> None:
     plain.kubectl("patch", "job", "one", '--patch={"spec":{"suspend":false}}')
     assert plain.call(HOLD, "Job", "one", 51) == "wrote"
     assert plain.looks("Job", "one")[:2] == (True, "51")
+
+    # It waited for somebody before the hold, and does so after it.
+    plain.kubectl("annotate", "job", "one", f"{WAS_INACTIVE_ANNOTATION}=true")
+    assert plain.call(HOLD, "Job", "one", 52) == "wrote"
+    assert plain.call(RELEASE, "Job", "one", 52) == "wrote"
+    assert plain.looks("Job", "one")[:2] == (True, "")
 
     # No call can be newer than a hold whose number nobody can read.
     plain.kubectl("annotate", "job", "one", "--overwrite", f"{HOLD_ANNOTATION}=soon")
@@ -270,6 +297,7 @@ def test_what_others_do_beside_a_hold(plain: Plain) -> None:
     eventually(lambda: condition(plain.get("Job", "failing"), "FailureTarget"), "its failure")
     assert plain.call(HOLD, "Job", "failing", 60) == "Rejected"
     assert not condition(plain.get("Job", "failing"), "Failed")
+    assert plain.met >= ELSEWHERE
 
 
 def test_a_trainjob_is_suspended_by_an_update_of_nothing_else(plain: Plain) -> None:

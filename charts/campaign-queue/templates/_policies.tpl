@@ -55,7 +55,7 @@ CEL: the request is of one of Kubernetes' controllers that change or delete Jobs
 Kueue; give the root. Other accounts of kube-system are whoever was let in there.
 */}}
 {{- define "campaign-queue.celController" -}}
-{{- $controllers := list "job-controller" "cronjob-controller" "ttl-after-finished-controller" "generic-garbage-collector" "namespace-controller" -}}
+{{- $controllers := list "job-controller" "cronjob-controller" "ttl-after-finished-controller" "generic-garbage-collector" "namespace-controller" "storage-version-migrator-controller" -}}
 {{- include "campaign-queue.celIsController" (dict "root" . "controllers" $controllers) }}
 || request.userInfo.username in {{ toJson .Values.security.policies.kueueUsers }}
 {{- end }}

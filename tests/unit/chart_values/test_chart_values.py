@@ -153,6 +153,14 @@ DIFFERENT: list[tuple[Settings, dict[str, Any], list[str]]] = [
         {**values(), "teams": [{"namespace": "maps", "queue": "other"}]},
         [f"teams[0].queue is other, and queue is gpu in converter.yaml -> write gpu {HERE}"],
     ),
+    (
+        settings(namespace="maps"),
+        {**values(name="other"), "teams": [{"namespace": "x"}, {"namespace": "maps"}]},
+        [
+            "teams[1].queue is empty, which stands for queue.name (other), and queue is gpu in "
+            "converter.yaml -> write gpu here"
+        ],
+    ),
     # The chart's default of a resource that nobody speaks of.
     (
         settings(quota={"cpu": "8", "memory": "8Gi"}),
@@ -321,6 +329,19 @@ def test_each_flavor_has_a_quota_of_all_that_another_has() -> None:
             {"quota": {"cpu": 8, "memory": "8Gi", "nvidia.com/gpu": None}},
         ),
         (QUOTA, values(flavors=[{**THEIR_A100, "quota": {}}]), {"flavors": [THEIR_A100]}),
+        # A resource that only the values have.
+        (
+            {"cpu": "8", "memory": "8Gi"},
+            values(quota={"example.com/fpga": 2}),
+            {
+                "quota": {
+                    "cpu": 8,
+                    "memory": "8Gi",
+                    "nvidia.com/gpu": None,
+                    "example.com/fpga": None,
+                }
+            },
+        ),
         # What a chart has flavors for goes by them alone.
         (
             {"cpu": "8"},
@@ -334,6 +355,22 @@ def test_the_quota_of_a_single_flavor(
     quota: dict[str, str], kept: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert written(settings(quota=quota), kept) == {"queue": {"name": "gpu", **expected}}
+
+
+def test_limits_of_a_single_flavor_end_with_it() -> None:
+    kept = values(quota=QUOTA, borrowingLimit={"cpu": 4}, lendingLimit={})
+    queue = written(TWO, kept)["queue"]
+    assert queue["borrowingLimit"] == {"cpu": None}
+    assert "lendingLimit" not in queue
+
+
+def test_a_team_without_a_queue_of_its_own_gets_one() -> None:
+    """The name of the release's queue is another team's too."""
+    kept = {**values(name="other"), "teams": [{"namespace": "maps"}]}
+    assert written(settings(namespace="maps"), kept) == {
+        "queue": {},
+        "teams": [{"namespace": "maps", "queue": "gpu"}],
+    }
 
 
 def test_the_queue_of_a_team_is_written_where_it_stands() -> None:

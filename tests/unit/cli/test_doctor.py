@@ -175,6 +175,18 @@ def test_a_server_that_is_not_there_is_one_line(
     assert f"no answer from the API server {NOWHERE}" in fault
 
 
+def test_another_identity_for_holds_has_to_be_usable(site: Site) -> None:
+    empty = site.repo.parent / "holder"
+    empty.write_text("{}")
+    done = site.doctor("--holder-kubeconfig", str(empty), "--probe-holds")
+    assert "holds were not tried: " in done.stdout
+    assert "correct --holder-kubeconfig" in done.stdout
+    assert [each for each in site.api.asked() if "campaigns-doctor-hold" in each[1]] == []
+    done = site.doctor("--holder-kubeconfig", str(empty))
+    assert done.returncode == 2
+    assert "--holder-kubeconfig is for --probe-holds: add that" in done.stderr
+
+
 def test_a_group_alone(site: Site) -> None:
     site.cluster.documents["/version"] = {"gitVersion": "v1.20.0"}
     done = site.doctor("--only=queue")

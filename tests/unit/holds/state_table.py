@@ -213,6 +213,31 @@ def expected(cell: Cell) -> Expected:
     return _ends(again or first_row(ALONE, found), there, conflicts)
 
 
+def outcome_of(state: State, action: str, instance: int) -> Outcome:
+    """What the table says of a call on an object as it was read."""
+    mark = state.mark
+    if mark is not None and mark.instance is not None:
+        # The rows know an instance by how it stands to that of the call.
+        order = (mark.instance > instance) - (mark.instance < instance)
+        state = replace(state, mark=replace(mark, instance=OWN + order))
+    found = first_row(ALONE, words(state, action))
+    assert found is not None
+    return found
+
+
+def ends(outcome: Outcome) -> str:
+    """How a call ends, as tests on a cluster have it: "wrote", "stands", or its error's name."""
+    if outcome in WRITES:
+        return "wrote"
+    return "stands" if outcome in (Outcome.IN_FORCE, Outcome.OPEN) else outcome.value
+
+
+def outcomes(*, queued: bool) -> set[Outcome]:
+    """Every one that a call can come to with a queue, or without one, whoever else writes."""
+    alone = (outcome_of(s, c, OWN) for s in states() for c in CALLS if s.queued is queued)
+    return set(alone)
+
+
 def first_row(
     rows: tuple[tuple[str, Outcome | None], ...], found: frozenset[str]
 ) -> Outcome | None:

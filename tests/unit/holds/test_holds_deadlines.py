@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from unit.cluster.api_server import Answer, ApiServer, Object, Request, failure, serve
@@ -16,6 +17,7 @@ from unit.holds.held_server import (
     job,
 )
 from unit.holds.scripted import AT, OPEN, Clock, hold, release
+from urllib3.util import connection
 
 from converter.cluster.client import Client
 from converter.errors import ClusterUnavailable
@@ -174,6 +176,21 @@ def test_credentials_that_take_long_to_renew_send_nothing_late(
     monkeypatch.setattr(client._configuration, "refresh_api_key_hook", renews)
     with pytest.raises(DeadlinePassed, match=r"before the request to read Job/one was sent$"):
         carry_out(queued(client), hold(3), deadline_in(30, clock))
+    assert api.requests == []
+
+
+def test_a_connection_that_takes_long_to_be_made_sends_nothing_late(
+    api: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, connect = Clock(), connection.create_connection
+
+    def slowly(*arguments: Any, **options: Any) -> Any:
+        clock.now += 30
+        return connect(*arguments, **options)
+
+    monkeypatch.setattr(connection, "create_connection", slowly)
+    with pytest.raises(DeadlinePassed, match=r"before the request to read Job/one was sent$"):
+        carry_out(queued(api.client()), hold(3), deadline_in(30, clock))
     assert api.requests == []
 
 
