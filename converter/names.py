@@ -46,6 +46,8 @@ HOLD_HISTORY_ANNOTATION: Final = f"{DOMAIN}/hold-history"
 # Without a queue: whether a Job was let through its start gate, and how often it was started.
 OPENED_ANNOTATION: Final = f"{DOMAIN}/opened"
 STARTS_ANNOTATION: Final = f"{DOMAIN}/starts"
+# Koord-Queue: when a Job was last changed for nothing but to have its controllers look at it.
+NUDGED_ANNOTATION: Final = f"{DOMAIN}/nudged-at"
 # Koord-Queue: git has paused it, and no apply has resumed it yet.
 PAUSED_ANNOTATION: Final = f"{DOMAIN}/paused"
 # When apply first saw that Koord-Queue had stopped a Job for its execution time; Koord-Queue itself

@@ -10,6 +10,7 @@ from converter import load
 
 # A rule registers itself when its module is imported.
 from converter.checks import (  # noqa: F401
+    backends,
     campaign_names,
     campaigns,
     environment,

@@ -59,7 +59,7 @@ def _no_queue(known: Known) -> Iterator[Finding]:
             f"backend {settings.backend} needs a queue",
             "write the name of the LocalQueue in the namespace"
             if settings.backend is Backend.KUEUE
-            else "write the name of the queue",
+            else "write the name of the ElasticQuota, whose queue has the same name",
         )
 
 

@@ -269,9 +269,9 @@ class Client:
     def replace(self, resource: Resource, namespace: str, body: Mapping[str, Any]) -> Object:
         """Update one object. Raises Conflict when its resourceVersion is no longer the one read."""
         name = body["metadata"]["name"]
-        return self._request(
-            "PUT", resource.path(namespace, name), f"{resource.kind}/{name}", body=body
-        )
+        strict = {"fieldValidation": "Strict"}
+        path = resource.path(namespace, name)
+        return self._request("PUT", path, f"{resource.kind}/{name}", query=strict, body=body)
 
     def delete(
         self, resource: Resource, namespace: str, name: str, *, uid: str, version: str = ""

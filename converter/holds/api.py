@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
+from converter.capabilities import CAPABILITIES
 from converter.cluster.client import Client
 from converter.cluster.objects import Object, annotation, is_ours, job_end, label, name
-from converter.cluster.resources import EVENTS, JOBS, TRAINJOBS, WORKLOADS
+from converter.cluster.resources import EVENTS, JOBS, QUEUE_UNITS, TRAINJOBS, WORKLOADS
 from converter.errors import ApiError, CampaignsError, ClusterUnavailable, Forbidden, NotFound
 from converter.holds.carry_out import Done, Store, carry_out, entry_of
 from converter.holds.deadline import Deadline, call_bound, deadline_in
 from converter.holds.errors import HoldError, InvalidCall, Rejected, Unsupported
 from converter.holds.event import event_of
 from converter.holds.kinds import OWNERS, Subject
-from converter.holds.listing import Held, held_plain, held_workloads
+from converter.holds.listing import Held, held_plain, held_queue_units, held_workloads
 from converter.holds.mark import LEAST, MOST, is_instance
 from converter.holds.plain import PlainStore
+from converter.holds.queue_unit import QueueUnitStore
 from converter.holds.rules import Action, Call
 from converter.holds.target import (
     LONGEST_NAME,
@@ -139,6 +141,9 @@ class Holds:
             workloads = self._client.list(WORKLOADS, self._namespace)
             jobs = self._client.list(JOBS, self._namespace) if workloads else ()
             return held_workloads(workloads, jobs)
+        if self._backend is Backend.KOORD_QUEUE:
+            units = self._client.list(QUEUE_UNITS, self._namespace)
+            return held_queue_units(units, self._client.list(JOBS, self._namespace))
         self._supported()
         held_jobs = held_plain("Job", self._client.list(JOBS, self._namespace))
         return (*held_jobs, *held_plain("TrainJob", self._trainjobs()))
@@ -168,7 +173,7 @@ class Holds:
         return tuple(self._tried(each, call, deadline) for each in found)
 
     def _supported(self) -> None:
-        if self._backend not in (Backend.KUEUE, Backend.NONE):
+        if self._backend not in CAPABILITIES:
             raise Unsupported(f"with the backend {self._backend} this release holds nothing")
 
     def _parts(self, target: Target, deadline: Deadline) -> Sequence[_Found]:
@@ -213,6 +218,10 @@ class Holds:
         kind = OWNERS.get(target.kind)
         if self._backend is Backend.KUEUE:
             return WorkloadStore(self._client, self._namespace, kind, target.name)
+        if self._backend is Backend.KOORD_QUEUE:
+            if target.kind != JOBS.kind:
+                raise Unsupported(f"{target}: with Koord-Queue name the campaign or the Job")
+            return QueueUnitStore(self._client, self._namespace, target.name)
         if kind is None:
             raise Unsupported(
                 f"{target}: without a queue there are no Workloads: name the Job or TrainJob"

@@ -20,6 +20,7 @@ from converter.holds.history import Entry, history_of
 from converter.holds.kinds import OWNERS
 from converter.holds.mark import Mark, mark_of
 from converter.holds.target import Target, part_number
+from converter.koord_queue.unit import has_ended, owner_uid
 from converter.names import CAMPAIGN_LABEL, HOLD_HISTORY_ANNOTATION
 
 
@@ -89,6 +90,20 @@ def held_plain(kind: str, objects: Iterable[Object]) -> tuple[Held, ...]:
     return _sorted(found)
 
 
+def held_queue_units(units: Iterable[Object], jobs: Iterable[Object]) -> tuple[Held, ...]:
+    """The holds on QueueUnits; `jobs` are those that they may have been made for."""
+    owners = {uid(job): job for job in jobs}
+    found = []
+    for unit in units:
+        mark = mark_of(annotations(unit))
+        job = owners.get(owner_uid(unit))
+        if mark is not None:
+            enforced = _enforced_on_queue_unit(unit, job)
+            target = Target("Job", name(unit))
+            found.append(_held(target, f"QueueUnit/{name(unit)}", unit, mark, job, enforced))
+    return _sorted(found)
+
+
 def _held(
     target: Target,
     carrier: str,
@@ -136,10 +151,23 @@ def _enforced_on_workload(
     return Enforced.STOPPING if runs or true_condition(workload, "QuotaReserved") else Enforced.YES
 
 
+def _enforced_on_queue_unit(unit: Object, job: Object | None) -> Enforced:
+    if has_ended(unit):
+        return Enforced.ENDED
+    if is_being_deleted(unit) or is_active(unit):
+        return Enforced.NO
+    runs = job is not None and not (is_suspended(job) and not _has_pods(job))
+    return Enforced.STOPPING if runs else Enforced.YES
+
+
+def _has_pods(job: Object) -> bool:
+    status = job.get("status") or {}
+    return bool(status.get("active") or status.get("terminating"))
+
+
 def _enforced_on_plain(kind: str, live: Object) -> Enforced:
     if OWNERS[kind].has_ended(live):
         return Enforced.ENDED
     if not is_suspended(live):
         return Enforced.NO
-    status = live.get("status") or {}
-    return Enforced.STOPPING if status.get("active") or status.get("terminating") else Enforced.YES
+    return Enforced.STOPPING if _has_pods(live) else Enforced.YES

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from converter.cluster.objects import Object, annotation, is_active, true_condition
+from converter.cluster.objects import Object, annotation, is_active, name, true_condition
 from converter.names import BUDGET_SPENT_ANNOTATION, KOORD_MAX_EXECUTION_ANNOTATION
 from converter.times import instant
 
@@ -22,6 +22,14 @@ SPENT: Final = "MaximumExecutionTimeExceeded"
 FIRST_BACKOFF: Final = 10
 LONGEST_BACKOFF: Final = 900
 JITTER: Final = 0.1
+
+# What to do where the QueueUnits of a cluster have no ``spec.active``.
+NO_ACTIVE: Final = (
+    "the CustomResourceDefinition queueunits.scheduling.x-k8s.io of this cluster has no "
+    "spec.active (Koord-Queue v1.8.0 has none), so nothing can be paused: have that of a later "
+    "Koord-Queue applied, with the feature gate QueueUnitActive on in koord-queue and in its "
+    "controllers"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,19 @@ class Requeue:
 
     number: int
     at: datetime | None
+
+
+def owner_uid(unit: Object) -> str:
+    """The uid of the Job that a QueueUnit was made for; empty where it is none's.
+
+    By name and owner, as Koord-Queue looks it up (GetRelatedQueueUnit of its job extension). The
+    uid tells it from the QueueUnit of an earlier Job of the name, which stays until the garbage
+    collector comes by.
+    """
+    for owner in unit["metadata"].get("ownerReferences") or ():
+        if owner.get("kind") == "Job" and owner.get("name") == name(unit):
+            return str(owner.get("uid") or "")
+    return ""
 
 
 def phase_of(unit: Object) -> str:

@@ -17,6 +17,7 @@ from converter.reconcile.pause import Decision, Move
 from converter.reconcile.plan import PauseWish
 from converter.reconcile.side_by_side import side_by_side
 from converter.reconcile.units import Units, read_units
+from converter.wording import first_few
 
 POLL_SECONDS = 0.5
 TRIES = 3
@@ -129,7 +130,15 @@ def _carry_out(sync: Sync, task: _Task) -> list[Event]:
             return events
         except (ApiError, ClusterUnavailable) as error:
             return [*events, _event(_failed(task), task, str(error))]
-    return [*events, _event(_failed(task), task, "others keep changing it: apply again")]
+    named = first_few(
+        sync.lever.named(task.job, each)
+        for each in sync.lever.targets(task.job, task.workloads)
+        if task.job is not None
+    )
+    return [
+        *events,
+        _event(_failed(task), task, f"{named or 'its unit'} keeps changing: apply again"),
+    ]
 
 
 def _remember(sync: Sync, task: _Task, job: Object, decision: Decision) -> None:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from converter.cluster.client import Client
-from converter.cluster.objects import Object, controller_uid, label, name
+from converter.cluster.objects import Object, controller_uid, label
 from converter.cluster.resources import QUEUE_UNITS, WORKLOADS, Resource
+from converter.koord_queue.unit import owner_uid
 from converter.model import Backend
 from converter.names import KUEUE_JOB_UID_LABEL, MANAGED_BY_LABEL, MANAGED_BY_VALUE
 
@@ -39,19 +40,7 @@ def listed_units(backend: Backend) -> tuple[Resource, str] | None:
 def job_uid(unit: Object, backend: Backend) -> str:
     """The uid of the Job that one of these objects was made for; empty where it is none's."""
     if backend is Backend.KOORD_QUEUE:
-        return _owner_of_queue_unit(unit)
+        return owner_uid(unit)
     claimed = label(unit, KUEUE_JOB_UID_LABEL)
     # Anybody can write the label; it is by the controller that Kueue finds a Job's Workloads.
     return claimed if claimed == controller_uid(unit) else ""
-
-
-def _owner_of_queue_unit(unit: Object) -> str:
-    """By name and owner, as Koord-Queue looks it up (GetRelatedQueueUnit of its job extension).
-
-    The uid tells it from the QueueUnit of an earlier Job of the name, which stays until the garbage
-    collector comes by.
-    """
-    for owner in unit["metadata"].get("ownerReferences") or ():
-        if owner.get("kind") == "Job" and owner.get("name") == name(unit):
-            return str(owner.get("uid") or "")
-    return ""

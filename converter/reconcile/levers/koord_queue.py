@@ -8,7 +8,7 @@ beside it, until the resume is through.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from converter.cluster.client import Client
 from converter.cluster.objects import (
@@ -26,6 +26,7 @@ from converter.cluster.resources import JOBS, QUEUE_UNITS
 from converter.errors import CannotPause, Invalid
 from converter.holds.words import named
 from converter.koord_queue.unit import (
+    NO_ACTIVE,
     execution_time,
     has_ended,
     is_being_preempted,
@@ -47,14 +48,6 @@ from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.pause import Decision, Move, kept
 from converter.reconcile.plan import PauseWish
 from converter.reconcile.units import read_units
-
-# What to do where the QueueUnits of a cluster have no ``spec.active``.
-NO_ACTIVE: Final = (
-    "the CustomResourceDefinition queueunits.scheduling.x-k8s.io of this cluster has no "
-    "spec.active (Koord-Queue v1.8.0 has none), so nothing can be paused: have that of a later "
-    "Koord-Queue applied, with the feature gate QueueUnitActive on in koord-queue and in its "
-    "controllers"
-)
 
 
 class KoordQueueLever:

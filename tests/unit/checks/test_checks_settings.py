@@ -221,8 +221,9 @@ def test_kueue_gives_the_tolerations_of_a_flavor_to_campaigns() -> None:
 
 
 def test_the_backend_is_available() -> None:
+    remedy = "write one of: kueue, koord-queue, none"
     assert found("S012", backend=Backend.SLURM) == [
-        (PATH, at("backend"), "this release has no backend slurm", "write one of: kueue")
+        (PATH, at("backend"), "this release has no backend slurm", remedy)
     ]
     assert found("S012") == []
     assert set(AVAILABLE_BACKENDS) == set(AVAILABLE)
