@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from converter.capabilities import CAPABILITIES
 from converter.checks.registry import Finding, Known, settings_rule
-from converter.checks.wording import EXAMPLE_IMAGE
 from converter.rule import Rule
 
 
@@ -17,10 +16,9 @@ from converter.rule import Rule
         why="Nothing would come of it. A campaign that should start with fewer pods would wait for "
         "all of them, and one that should be stopped after a week would run on.",
         wrong="# converter.yaml\nbackend: none\n# campaigns/letters.yaml\npipeline: ocr\n"
-        f"window: 4\nmin_window: 2\n# pipelines/ocr.yaml\nimage: {EXAMPLE_IMAGE}\n"
-        "command: [ocr]\n",
+        "window: 4\nmin_window: 2\nvolumes: [a, b, c, d]\n",
         right="# converter.yaml\nbackend: none\n# campaigns/letters.yaml\npipeline: ocr\n"
-        f"window: 4\n# pipelines/ocr.yaml\nimage: {EXAMPLE_IMAGE}\ncommand: [ocr]\n",
+        "window: 4\nvolumes: [a, b, c, d]\n",
         since="0.1.0",
     )
 )

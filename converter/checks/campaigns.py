@@ -6,6 +6,7 @@ from converter.checks.registry import Finding, Known, rule, settings_rule
 from converter.checks.wording import instead
 from converter.load.result import LoadResult
 from converter.load.wording import quoted
+from converter.model import Backend
 from converter.rule import Rule
 
 
@@ -48,6 +49,9 @@ def _unknown_pipeline(loaded: LoadResult) -> Iterator[Finding]:
 )
 def _unknown_priority(known: Known) -> Iterator[Finding]:
     classes = known.settings.priority_classes
+    # Kueue has priorities of its own; without it they are those of the pods.
+    is_kueue = known.settings.backend is Backend.KUEUE
+    kind = "WorkloadPriorityClass" if is_kueue else "PriorityClass"
     for campaign in known.campaigns.values():
         if campaign.priority and campaign.priority not in classes:
             yield Finding(
@@ -58,7 +62,7 @@ def _unknown_priority(known: Known) -> Iterator[Finding]:
                 instead(
                     campaign.priority,
                     classes,
-                    "take it out, or list the WorkloadPriorityClass in priority_classes",
+                    f"take it out, or list the {kind} in priority_classes",
                 ),
             )
 

@@ -242,14 +242,22 @@ class Client:
         )
 
     def merge_patch(
-        self, resource: Resource, namespace: str, name: str, patch: Mapping[str, Any], manager: str
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        patch: Mapping[str, Any],
+        manager: str,
+        *,
+        dry_run: bool = False,
     ) -> Object:
         """JSON merge patch of one object; the object as it then is."""
+        strict = {"fieldManager": manager, "fieldValidation": "Strict"}
         return self._request(
             "PATCH",
             resource.path(namespace, name),
             f"{resource.kind}/{name}",
-            query={"fieldManager": manager, "fieldValidation": "Strict"},
+            query=strict | ({"dryRun": "All"} if dry_run else {}),
             body=patch,
             content_type=MERGE_PATCH,
         )

@@ -78,7 +78,8 @@ def is_suspended(job: Object) -> bool:
 
 def is_active(workload: Object) -> bool:
     """Whether a Workload may be admitted; an absent ``spec.active`` counts as true."""
-    return workload["spec"].get("active") is not False
+    # Nothing of a QueueUnit is required, not even a spec.
+    return (workload.get("spec") or {}).get("active") is not False
 
 
 def index_ranges(text: str) -> tuple[int, ...]:

@@ -8,7 +8,9 @@ from converter.cluster.objects import Object, name
 from converter.diff import objects
 from converter.diff.change import Action, Change
 from converter.manifest import Role
-from converter.reconcile.levers import Lever, lever_for
+from converter.model import Backend
+from converter.queues import queue_for
+from converter.reconcile.levers import lever_for
 from converter.reconcile.live import Live, workloads_of
 from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.pause import Decision, Move
@@ -98,22 +100,26 @@ def _of_pauses(rehearsed: Rehearsed, *, reactivate: bool) -> Iterator[Change]:
         job = after.get(wish.job) if wish.job in before else None
         found = workloads_of(job, rehearsed.live.workloads)
         decision = lever.decide(wish, job, found, reactivate=reactivate)
-        yield from _of_decision(lever, wish, job, found, decision)
+        yield from _of_decision(rehearsed.live.backend, wish, job, found, decision)
 
 
 def _of_decision(
-    lever: Lever,
+    backend: Backend,
     wish: PauseWish,
     job: Object | None,
     found: Sequence[Object],
     decision: Decision,
 ) -> Iterator[Change]:
-    action = Action.RESUME if wish.active else Action.PAUSE
+    action, lever = Action.RESUME if wish.active else Action.PAUSE, lever_for(backend)
     match decision.move:
         case Move.KEEP | Move.REMEMBER:
             yield Change(Action.NOTE, wish.job, decision.reason, wish.campaign)
         case Move.WAIT:
-            detail = "Kueue has made no Workload for it yet, and apply waits for one to pause"
+            queue = queue_for(backend)
+            detail = (
+                f"{queue.title} has made no {queue.unit_kind} for it yet, and apply waits for one "
+                "to pause"
+            )
             yield Change(action, wish.job, detail, wish.campaign)
         case Move.PATCH | Move.RENEW | Move.NOTE_IN_HOLD:
             for target in lever.targets(job, found):

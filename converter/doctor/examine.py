@@ -6,6 +6,7 @@ from typing import Final
 from converter.cluster.client import Client
 from converter.doctor.api_server import clock_finding, reached, unreachable, version_finding
 from converter.doctor.finding import Check, Finding, Group
+from converter.doctor.koord_queue import koord_queue_findings
 from converter.doctor.kueue import kueue_findings
 from converter.doctor.lease import commit_finding, lease_finding
 from converter.doctor.namespace import namespace_findings
@@ -13,12 +14,12 @@ from converter.doctor.needs import Purpose
 from converter.doctor.permissions import permission_findings
 from converter.doctor.probe import probe_findings
 from converter.doctor.queues import queue_findings
-from converter.doctor.read import ServerFacts, read_namespace, read_server
+from converter.doctor.read import ServerFacts, read_koord_queue, read_namespace, read_server
 from converter.doctor.repository import Clone, repository_findings
 from converter.doctor.usage import usage_findings
 from converter.errors import CampaignsError
 from converter.git import Order
-from converter.model import Settings
+from converter.model import Backend, Settings
 from converter.reconcile.queue_chain import Missing
 
 HoldProbe = Callable[[Client, Settings, str], Iterable[Finding]]
@@ -58,13 +59,19 @@ def _cluster(
     except CampaignsError as error:
         yield unreachable(str(error))
         return
+    backend = clone.settings.backend if clone.settings else Backend.KUEUE
     yield from _server(server)
+    if backend is Backend.KUEUE:
+        yield from kueue_findings(server.kueue)
+    elif backend is Backend.KOORD_QUEUE and clone.settings is not None:
+        found = read_koord_queue(client, clone.settings, server.kueue.group)
+        yield from koord_queue_findings(found, clone.settings.queue)
     if clone.settings is None:
         check = Check(Group.NAMESPACE, "settings")
         yield check.unknown(_UNCHECKED, "correct converter.yaml, which names them")
         return
-    has_kueue = not isinstance(server.kueue.group, Missing)
-    if not has_kueue:
+    has_kueue = backend is Backend.KUEUE and not isinstance(server.kueue.group, Missing)
+    if backend is Backend.KUEUE and not has_kueue:
         yield _WITHOUT_KUEUE
     facts = read_namespace(client, clone.settings, clone.image)
     yield from permission_findings(facts.rights, wish)
@@ -72,7 +79,7 @@ def _cluster(
     if has_kueue:
         yield from queue_findings(facts.chain, clone.settings)
         yield from usage_findings(facts.chain, facts.workloads)
-    if wish in (None, Purpose.APPLY):
+    if wish in (None, Purpose.APPLY) and backend is Backend.KUEUE:
         yield from probe_findings(facts.queued, facts.plain)
     if probe is not None:
         yield from probe(client, clone.settings, clone.image)
@@ -85,4 +92,3 @@ def _server(facts: ServerFacts) -> Iterator[Finding]:
     yield reached(facts.user)
     yield version_finding(facts.version)
     yield clock_finding(facts.skew)
-    yield from kueue_findings(facts.kueue)

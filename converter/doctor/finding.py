@@ -19,6 +19,7 @@ class Group(StrEnum):
 
     SERVER = "API server"
     KUEUE = "Kueue"
+    KOORD_QUEUE = "Koord-Queue"
     PERMISSIONS = "Permissions"
     NAMESPACE = "Namespace"
     QUEUE = "Queue"

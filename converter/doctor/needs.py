@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from converter.model import Backend
 from converter.names import LEASE_NAME
 
 KUEUE: Final = "kueue.x-k8s.io"
 TRAINER: Final = "trainer.kubeflow.org"
 VISIBILITY: Final = "visibility.kueue.x-k8s.io"
+KOORD: Final = "scheduling.x-k8s.io"
 
 
 class Purpose(StrEnum):
@@ -144,6 +146,32 @@ NEEDS: Final = (
         )
     ),
 )
+
+
+# Without Kueue nobody asks for its objects; a hold of a QueueUnit touches its Job.
+_OF_KUEUE: Final = (KUEUE, VISIBILITY, TRAINER)
+_SHARED: Final = tuple(each for each in NEEDS if each.group not in _OF_KUEUE)
+_OF_BACKEND: Final[Mapping[Backend, tuple[Need, ...]]] = {
+    Backend.KUEUE: NEEDS,
+    Backend.KOORD_QUEUE: (
+        *_SHARED,
+        *_needs(KOORD, "queueunits", "list", _SENDING | _VIEWING | _ABOUT_HOLDS),
+        *_needs(KOORD, "queueunits", "patch", _APPLY),
+        *_needs(KOORD, "queueunits", "get update", _HOLDING),
+        *_needs(KOORD, "queueunits", "watch", _NOBODY, _FOLLOWING),
+        *_needs("batch", "jobs", "patch", _NOBODY, _HOLDING),
+    ),
+    Backend.NONE: (
+        *_SHARED,
+        *_needs("batch", "jobs", "update", _HOLDING),
+        *_needs("", "pods", "list", _HOLDING),
+    ),
+}
+
+
+def needs_of(backend: Backend) -> tuple[Need, ...]:
+    """What the commands need with a backend."""
+    return _OF_BACKEND[backend]
 
 
 @dataclass(frozen=True, slots=True)

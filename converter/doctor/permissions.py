@@ -33,6 +33,7 @@ class Rights:
     namespace: str
     names: Mapping[Named, tuple[str, ...]]
     answers: Answers
+    needs: tuple[Need, ...] = NEEDS
 
     def lacking(self, needs: Iterable[Need]) -> tuple[Access, ...]:
         """What is denied of all that these needs come to."""
@@ -48,9 +49,11 @@ class Rights:
             yield from questions(need, self.names, self.namespace)
 
 
-def asked(namespace: str, names: Mapping[Named, tuple[str, ...]]) -> tuple[Access, ...]:
+def asked(
+    namespace: str, names: Mapping[Named, tuple[str, ...]], needs: Iterable[Need] = NEEDS
+) -> tuple[Access, ...]:
     """Every question that the findings are made of, each once."""
-    needed = (each for need in NEEDS for each in questions(need, names, namespace))
+    needed = (each for need in needs for each in questions(need, names, namespace))
     return tuple(dict.fromkeys((*needed, *excesses(namespace), EVERYTHING)))
 
 
@@ -61,7 +64,7 @@ def permission_findings(rights: Rights, wish: Purpose | None) -> tuple[Finding, 
     for the other. Few identities hold, so that is then told of one that can alone.
     """
     possible = {purpose for purpose in Purpose if not _blocked(rights, purpose)}
-    holds = Purpose.HOLD in possible and not rights.unknown(_needs_of(Purpose.HOLD))
+    holds = Purpose.HOLD in possible and not rights.unknown(_needs_of(rights, Purpose.HOLD))
     told = {Purpose.APPLY, Purpose.VIEW} | ({Purpose.HOLD} if holds else set())
     told = {wish} if wish else told
     wanted = [command for command in Command if command.purposes & told]
@@ -76,14 +79,14 @@ def command_finding(command: Command, rights: Rights, *, strict: bool) -> Findin
     What only makes it tell less is a warning if `strict`.
     """
     check = Check(Group.PERMISSIONS, f"may-{command}")
-    needed = [need for need in NEEDS if command in need.needed_by]
+    needed = [need for need in rights.needs if command in need.needed_by]
     if lacking := rights.lacking(needed):
         found = f"`campaigns {command}` cannot be run: this identity may not {spelt(lacking)}"
         return (check.fault if strict else check.warning)(found, _grant(rights, command))
     if unknown := rights.unknown(needed):
         found = f"whether `campaigns {command}` can be run is not known: {'; '.join(unknown)}"
         return check.unknown(found, "ask whether this identity may create SelfSubjectAccessReviews")
-    less = rights.lacking(need for need in NEEDS if command in need.helps)
+    less = rights.lacking(need for need in rights.needs if command in need.helps)
     if not less:
         return check.ok(f"`campaigns {command}` can be run")
     runs = f"`campaigns {command}` can be run, and {_less(command)}"
@@ -117,13 +120,13 @@ def spelt(accesses: Iterable[Access]) -> str:
 
 
 def _blocked(rights: Rights, purpose: Purpose) -> bool:
-    return bool(rights.lacking(_needs_of(purpose)))
+    return bool(rights.lacking(_needs_of(rights, purpose)))
 
 
-def _needs_of(purpose: Purpose) -> list[Need]:
+def _needs_of(rights: Rights, purpose: Purpose) -> list[Need]:
     """Those without which a command of a purpose fails."""
     commands = {command for command in Command if purpose in command.purposes}
-    return [need for need in NEEDS if need.needed_by & commands]
+    return [need for need in rights.needs if need.needed_by & commands]
 
 
 def _less(command: Command) -> str:

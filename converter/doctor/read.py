@@ -16,18 +16,21 @@ from converter.cluster.resources import (
     ACCESS_REVIEWS,
     DEPLOYMENTS,
     JOBS,
+    KOORD_QUEUES,
     LEASES,
     NAMESPACES,
     SELF_REVIEWS,
     WORKLOADS,
     Resource,
 )
+from converter.doctor.koord_queue import KoordQueueFacts
 from converter.doctor.kueue import KueueFacts
-from converter.doctor.needs import Access, Named
+from converter.doctor.needs import Access, Named, needs_of
 from converter.doctor.permissions import Rights, asked
 from converter.doctor.probe import NotTried, Refusal, Tried, probe_job
 from converter.errors import ApiError, ClusterUnavailable, Forbidden, NotFound
-from converter.model import Settings
+from converter.koord_queue.definition import SCHEMA
+from converter.model import Backend, Settings
 from converter.names import LEASE_NAME
 from converter.reconcile.queue_chain import (
     Missing,
@@ -100,9 +103,14 @@ def read_server(client: Client) -> ServerFacts:
 def read_namespace(client: Client, settings: Settings, image: str) -> NamespaceFacts:
     """The namespace and the queue that converter.yaml names; Jobs are tried with `image`."""
     namespace = settings.namespace
-    chain = read_chain(client, namespace, settings.queue, settings.priority_classes, CONCURRENCY)
+    if settings.backend is Backend.KUEUE:
+        classes = settings.priority_classes
+        chain = read_chain(client, namespace, settings.queue, classes, CONCURRENCY)
+    else:
+        chain = QueueChain(settings.queue, Missing())
     names = names_of(chain, settings)
-    rights = Rights(namespace, names, ask(client, asked(namespace, names)))
+    needs = needs_of(settings.backend)
+    rights = Rights(namespace, names, ask(client, asked(namespace, names, needs)), needs)
     found = _all(
         {
             "namespace": lambda: client.get(NAMESPACES, "", namespace),
@@ -110,17 +118,34 @@ def read_namespace(client: Client, settings: Settings, image: str) -> NamespaceF
         }
     )
     may_create = rights.answers.get(Access("batch", "jobs", "create", namespace=namespace))
-    tried = _try_jobs(client, namespace, (settings.queue, ""), may_create, image)
+    queues = {settings.queue, ""} if settings.backend is Backend.KUEUE else {""}
+    tried = _try_jobs(client, namespace, queues, may_create, image)
     return NamespaceFacts(
         chain=chain,
-        workloads=_workloads(client, namespace),
+        workloads=_workloads(client, namespace) if settings.backend is Backend.KUEUE else (),
         rights=rights,
         namespace=found["namespace"],
         lease=found["lease"],
         now=_now(client),
-        queued=tried[settings.queue],
+        queued=tried.get(settings.queue, tried[""]),
         plain=tried[""],
     )
+
+
+def read_koord_queue(client: Client, settings: Settings, kueue: Read) -> KoordQueueFacts:
+    """Its API, and what may be read in its own namespace."""
+    home = "koord-queue"
+    found = _all(
+        {
+            "schema": lambda: client.discover(SCHEMA),
+            "queue": lambda: client.get(KOORD_QUEUES, home, settings.queue),
+        }
+    )
+    try:
+        deployments: tuple[Object, ...] | Unknown = client.list(DEPLOYMENTS, home)
+    except (ApiError, ClusterUnavailable) as error:
+        deployments = _unknown(error)
+    return KoordQueueFacts(deployments=deployments, kueue=kueue, **found)
 
 
 def names_of(chain: QueueChain, settings: Settings) -> dict[Named, tuple[str, ...]]:

@@ -125,7 +125,7 @@ def _part(job: Object, facts: Facts) -> Part:
     return Part(
         facts=facts,
         job=job,
-        status=of_job(job, found, snapshot.places.found),
+        status=of_job(job, found, snapshot.places.found, facts.settings.backend, snapshot.now),
         workloads=tuple(workload for workload in found if not is_being_deleted(workload)),
         pods=snapshot.pods.get(name(job), ()),
     )

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
+from converter.capabilities import CAPABILITIES
 from converter.cluster.client import Client
 from converter.cluster.objects import Object, controller_uid, label, name, true_condition, uid
 from converter.cluster.resources import EVENTS, JOBS, PODS
@@ -94,9 +95,9 @@ def _jobs_of(campaigns: Collection[str], snapshot: Snapshot, repo: Repo) -> list
 
 def _read_chain(client: Client, repo: Repo, asked: Sequence[Status]) -> QueueChain | None:
     waiting = [status for status in asked if _may_wait(status)]
-    if not waiting:
-        return None
     settings = repo.settings
+    if not waiting or not CAPABILITIES[settings.backend].flavors:
+        return None
     classes = {status.priority for status in waiting} - {""}
     # A part may wait while another runs; what is behind the queue label of all is read once.
     return read_chain(client, settings.namespace, settings.queue, classes, CONCURRENCY)

@@ -1,10 +1,11 @@
 """Every cause of what a campaign does, in order: the first is what is to be changed first. Pure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
 
+from converter.explain import koord_queue, plain
 from converter.explain.absent import absent, decides, drifted
 from converter.explain.cause import Cause
 from converter.explain.created import not_created
@@ -17,6 +18,7 @@ from converter.explain.stopped import deactivated, held, paused_by_hand, paused_
 from converter.explain.text import listed
 from converter.explain.volumes import ended, failing, running
 from converter.explain.waiting import being_admitted, without_room
+from converter.model import Backend
 from converter.observe.phase import Phase
 from converter.wording import said
 
@@ -59,6 +61,21 @@ _STOPPED_OR_QUEUED: Final[tuple[_Rule, ...]] = (
     behind,
     being_admitted,
 )
+_KOORD_QUEUE: Final[tuple[_Rule, ...]] = (
+    held,
+    paused_in_git,
+    koord_queue.time_over,
+    koord_queue.stopped_by_somebody,
+    koord_queue.without_unit,
+    koord_queue.waiting,
+)
+_PLAIN_JOBS: Final[tuple[_Rule, ...]] = (held, paused_in_git, plain.not_running)
+# What is wanted and not carried out, and why what does not run does not.
+_OF_BACKEND: Final[Mapping[Backend, tuple[_Rule, tuple[_Rule, ...]]]] = {
+    Backend.KUEUE: (unenforced, _STOPPED_OR_QUEUED),
+    Backend.KOORD_QUEUE: (koord_queue.unenforced, _KOORD_QUEUE),
+    Backend.NONE: (plain.unenforced, _PLAIN_JOBS),
+}
 _ADMITTED: Final[tuple[_Rule, ...]] = (
     not_created,
     pending_pods,
@@ -71,12 +88,13 @@ _ADMITTED: Final[tuple[_Rule, ...]] = (
 def _in_order(facts: Facts) -> Iterator[Cause]:
     """One after the other, so that who wants the first does not pay for all."""
     first = decides(facts.status.drift)
+    wanted, resting = _OF_BACKEND[facts.settings.backend]
     rules = (
         absent(facts),
-        _of_parts((unenforced,), facts),
+        _of_parts((wanted,), facts),
         drifted(facts) if first else (),
         ended(facts),
-        _of_parts(_STOPPED_OR_QUEUED, facts),
+        _of_parts(resting, facts),
         () if first else drifted(facts),
         _of_parts(_ADMITTED, facts),
     )

@@ -85,7 +85,7 @@ def _going_on(part: Part) -> Cause:
     pods = counted(part.status.active, "pod")
     found = (true_condition(each, "Evicted") for each in part.workloads)
     evicted = next(filter(None, found), None)
-    if evicted and not _is_past(part, str(evicted.get("lastTransitionTime")), ANSWER_SECONDS):
+    if evicted and not is_past(part, str(evicted.get("lastTransitionTime")), ANSWER_SECONDS):
         return Cause("pausing", f"{_being_stopped(part)}: {pods} still ending", _PATIENCE)
     inactive = not all(map(is_active, part.workloads))
     return Cause(
@@ -99,7 +99,7 @@ def _going_on(part: Part) -> Cause:
 def _ending(part: Part) -> Cause:
     """Its Job is suspended, and has pods or a quota left."""
     since = _stopped_at(part)
-    late = _is_past(part, since, ENDING_SECONDS)
+    late = is_past(part, since, ENDING_SECONDS)
     pods = counted(part.status.active, "pod")
     if not part.status.active:
         free = "its quota is not free yet"
@@ -243,7 +243,7 @@ def _since(part: Part) -> str:
     return f", since {part.status.since}" if part.status.since else ""
 
 
-def _is_past(part: Part, since: str, seconds: float) -> bool:
+def is_past(part: Part, since: str, seconds: float) -> bool:
     """Whether so many seconds have passed since a time; False where it is not known."""
     time = instant(since)
     return time is not None and (part.facts.snapshot.now - time).total_seconds() > seconds

@@ -55,7 +55,7 @@ def held_queue_unit(unit: Object, decision: Decision) -> dict[str, Any]:
     if after is None:
         raise ValueError("a decision that writes nothing leaves no object")
     body = copy.deepcopy(annotated(unit, after.mark, decision.entry))
-    body["spec"]["active"] = not after.stopped
+    body["spec"] = {**(body.get("spec") or {}), "active": not after.stopped}
     return body
 
 

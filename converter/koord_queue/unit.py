@@ -15,6 +15,7 @@ from converter.times import instant
 
 ENQUEUED: Final = "Enqueued"
 ENDED: Final = ("Succeed", "Failed")
+ADMITTED: Final = ("Reserved", "Dequeued", "SchedReady", "SchedSucceed", "Running")
 SPENT: Final = "MaximumExecutionTimeExceeded"
 
 # How long Koord-Queue waits before the n-th try, in seconds, and by how much that varies; the
@@ -79,6 +80,11 @@ def has_ended(unit: Object) -> bool:
     return phase_of(unit) in ENDED
 
 
+def is_admitted(unit: Object) -> bool:
+    """Whether it has its quota, and starts, runs or waits for admission checks."""
+    return phase_of(unit) in ADMITTED
+
+
 def is_being_preempted(unit: Object) -> bool:
     """Whether resources are being taken from it for another one; then it is left alone."""
     admissions = (unit.get("status") or {}).get("admissions") or ()
@@ -118,7 +124,7 @@ def execution_time(
     Koord-Queue counts only while pods are ready; Kueue counts from the admission on.
     """
     for unit in units:
-        limit = unit["spec"].get("maximumExecutionTimeSeconds")
+        limit = (unit.get("spec") or {}).get("maximumExecutionTimeSeconds")
         status = unit.get("status") or {}
         used = int(status.get("accumulatedPastExecutionTimeSeconds") or 0)
         ready = true_condition(unit, "PodsReady")
@@ -157,7 +163,8 @@ def requeue_of(unit: Object) -> Requeue | None:
 
 def backoff(number: int) -> tuple[timedelta, timedelta]:
     """The shortest and the longest wait before the n-th try, from 1."""
-    nominal = min(FIRST_BACKOFF * 2 ** (number - 1), LONGEST_BACKOFF)
+    # Bounded, since the number is what somebody wrote.
+    nominal = min(FIRST_BACKOFF * 2 ** min(max(number, 1) - 1, 10), LONGEST_BACKOFF)
     return (
         timedelta(seconds=nominal * (1 - JITTER)),
         timedelta(seconds=nominal * (1 + JITTER)),
@@ -165,4 +172,4 @@ def backoff(number: int) -> tuple[timedelta, timedelta]:
 
 
 def _pod_sets(unit: Object) -> Sequence[Object]:
-    return unit["spec"].get("podSet") or ()
+    return (unit.get("spec") or {}).get("podSet") or ()

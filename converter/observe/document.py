@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
+from converter.koord_queue.unit import ExecutionTime
 from converter.observe.eta import Eta, eta_of
 from converter.observe.phase import Phase
 from converter.observe.status import Status
@@ -63,7 +64,14 @@ def status_document(status: Status, now: datetime) -> dict[str, Any]:
             "by": said(hold.by),
             "reason": said(hold.reason),
         },
+        "executionTime": _execution_time(status.execution_time),
     }
+
+
+def _execution_time(time: ExecutionTime) -> dict[str, int | None] | None:
+    if time.limit is None:
+        return None
+    return {"limit": time.limit, "used": time.used, "left": time.left}
 
 
 def eta_at(status: Status, now: datetime) -> Eta | None:

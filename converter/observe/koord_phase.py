@@ -40,7 +40,10 @@ def koord_phase(
     """The phase of a Job that has not ended. `pods` are its pods, those that end included."""
     paused = annotation(job, SUSPEND_ANNOTATION) == "true"
     if not units:
-        since = time_of(job, "")
+        since = _since(job, None)
+        if not is_suspended(job):
+            detail = "Koord-Queue has no QueueUnit for it"
+            return JobPhase(Phase.PAUSING if paused else Phase.RUNNING, detail, since)
         if paused or annotation(job, PAUSED_ANNOTATION):
             return JobPhase(
                 Phase.PAUSING, "Koord-Queue has made no QueueUnit to pause: apply again", since
@@ -102,6 +105,9 @@ def _going_on(job: Object, unit: Object, pods: int, since: str, now: datetime | 
         return JobPhase(Phase.WAITING, said((unit.get("status") or {}).get("message")), since)
     if phase in _ADMITTED and is_suspended(job):
         return JobPhase(Phase.WAITING, "admitted, about to start", since)
+    if phase == "Running" and is_suspended(job):
+        detail = "Koord-Queue says Running, but somebody suspended its Job"
+        return JobPhase(Phase.WAITING, detail, since)
     mark = hold_on(job, (unit,))
     detail = f"{named(mark)} does not stop it" if mark else ""
     if phase not in (*_ADMITTED, "Running") and not has_ended(unit):
@@ -134,9 +140,15 @@ def _unready_checks(unit: Object) -> str:
     return f"waits for the admission checks {', '.join(waiting)}" if waiting else "has its quota"
 
 
-def _since(job: Object, unit: Object) -> str:
-    status = unit.get("status") or {}
-    ready = true_condition(unit, "PodsReady")
-    if phase_of(unit) == "Running" and ready:
-        return time_of(job, str(ready.get("lastTransitionTime") or ""))
-    return time_of(job, str(status.get("lastUpdateTime") or ""))
+def _since(job: Object, unit: Object | None) -> str:
+    """Since when it waits or runs.
+
+    The QueueUnit's own times move on all the while: ``lastUpdateTime`` with each try to admit it,
+    the Evicted condition with each look at one that is inactive.
+    """
+    if is_suspended(job):
+        suspended = true_condition(job, "Suspended")
+        return time_of(job, str((suspended or {}).get("lastTransitionTime") or ""))
+    ready = true_condition(unit, "PodsReady") if unit is not None else None
+    known = (ready or {}).get("lastTransitionTime") or (job.get("status") or {}).get("startTime")
+    return time_of(job, str(known or ""))

@@ -15,4 +15,6 @@ def look(client: Client, repo: Repo) -> tuple[Snapshot, list[Status]]:
     settings = repo.settings
     snapshot = read_snapshot(client, settings)
     places = snapshot.places.found
-    return snapshot, statuses(wanted_of(repo), snapshot.live, settings.repository, places)
+    return snapshot, statuses(
+        wanted_of(repo), snapshot.live, settings.repository, places, snapshot.now
+    )

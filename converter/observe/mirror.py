@@ -4,8 +4,9 @@ Only the campaign that a change is about is looked at anew, so that each of thou
 a namespace of a thousand campaigns costs the same.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from converter.cluster.objects import Object, label, name, uid
 from converter.cluster.resources import CONFIGMAPS, JOBS, Resource
@@ -25,6 +26,8 @@ class Mirror:
     wanted: Mapping[str, Wanted]
     repository: str
     backend: Backend = Backend.KUEUE
+    # The API server's time.
+    now: Callable[[], datetime | None] = lambda: None
     places: Mapping[str, Place] = field(default_factory=dict)
     _jobs: dict[str, Object] = field(default_factory=dict)
     _records: dict[str, Object] = field(default_factory=dict)
@@ -55,7 +58,7 @@ class Mirror:
         if missing:
             live = self._slice(missing)
             wanted = {each: self.wanted[each] for each in missing if each in self.wanted}
-            found = statuses(wanted, live, self.repository, self.places)
+            found = statuses(wanted, live, self.repository, self.places, self.now())
             self._statuses.update((status.name, status) for status in found)
         for gone in self._statuses.keys() - self._names():
             del self._statuses[gone]

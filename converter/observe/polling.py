@@ -22,7 +22,7 @@ class Polling:
     def read(self) -> list[Status]:
         """Raises `ApiError` and `ClusterUnavailable`."""
         live = read_for_status(self._client, self._settings.namespace, self._settings.backend)
-        return statuses(self._wanted, live, self._settings.repository)
+        return statuses(self._wanted, live, self._settings.repository, now=self._client.now())
 
     def wait(self, seconds: float) -> None:
         """There is something new only when somebody asks."""

@@ -11,7 +11,7 @@ from itertools import chain
 
 from converter.cluster.client import Client
 from converter.cluster.objects import Object, is_active, true_condition
-from converter.model import EMPTY, Settings
+from converter.model import EMPTY, Backend, Settings
 from converter.observe.places import Places, read_places
 from converter.observe.refusal import Refusal
 from converter.reconcile.live import Live, read_for_status
@@ -48,7 +48,9 @@ def read_snapshot(client: Client, settings: Settings) -> Snapshot:
     """
     live = read_for_status(client, settings.namespace, settings.backend)
     places = Places({})
-    if any(map(_waits, chain.from_iterable(live.workloads.values()))):
+    if settings.backend is Backend.KUEUE and any(
+        map(_waits, chain.from_iterable(live.workloads.values()))
+    ):
         places = read_places(client, settings.namespace, settings.queue)
     return Snapshot(client.now(), live, places)
 

@@ -150,7 +150,9 @@ def of_job(
         place=next(waits, None) if phase.phase is Phase.WAITING and not record else None,
         admission=replace(admission_of(workloads), is_partial=is_partial),
         hold=hold_on(job, workloads),
-        execution_time=execution_time(job, workloads, now),
+        execution_time=(
+            execution_time(job, workloads, now) if backend is Backend.KOORD_QUEUE else UNLIMITED
+        ),
     )
 
 

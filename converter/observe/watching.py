@@ -16,7 +16,7 @@ from converter.cluster.objects import Object
 from converter.cluster.resources import CONFIGMAPS, JOBS, Resource
 from converter.errors import ApiError, ClusterUnavailable, Forbidden
 from converter.manifest import Role
-from converter.model import Repo
+from converter.model import Backend, Repo
 from converter.names import ROLE_LABEL
 from converter.observe.mirror import Mirror
 from converter.observe.phase import Phase
@@ -63,7 +63,9 @@ class Watching:
         self._namespace = settings.namespace
         self._queue = settings.queue
         self._backend = settings.backend
-        self._mirror = Mirror(wanted_of(repo), settings.repository, settings.backend)
+        self._mirror = Mirror(
+            wanted_of(repo), settings.repository, settings.backend, now=client.now
+        )
         # What is None only wakes up who waits.
         self._news: queue.SimpleQueue[_News] = queue.SimpleQueue()
         self._next: _News = None
@@ -121,6 +123,8 @@ class Watching:
                 return
 
     def _placed(self, found: Sequence[Status]) -> Sequence[Status]:
+        if self._backend is not Backend.KUEUE:
+            return found
         waits = any(status.phase is Phase.WAITING for status in found)
         if not waits or time.monotonic() < self._places_at + PLACES_SECONDS:
             return found

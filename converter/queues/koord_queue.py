@@ -8,9 +8,11 @@ that; its own controllers were not run.
 
 from typing import Any
 
+from converter.cluster.fields import owners
 from converter.cluster.objects import Object, annotation, label
 from converter.model import Backend, Campaign, Settings
 from converter.names import (
+    FIELD_MANAGER,
     KOORD_ACTIVE_ANNOTATION,
     KOORD_MAX_EXECUTION_ANNOTATION,
     KOORD_PRIORITY_ANNOTATION,
@@ -18,7 +20,12 @@ from converter.names import (
     PAUSED_ANNOTATION,
 )
 from converter.queues.base import JobMetadata, Prepared
-from converter.queues.suspended import is_hand, pod_priority_class_of, prepared
+from converter.queues.suspended import (
+    is_hand,
+    pod_priority_class_of,
+    prepared,
+    taken_by_kueue,
+)
 
 # What Koord-Queue reads as false (Go's strconv.ParseBool); "true" is never written: it would undo
 # what Koord-Queue itself has stopped.
@@ -63,13 +70,14 @@ class KoordQueue:
         """Without ``spec.suspend`` once Koord-Queue has written it.
 
         The annotations of a pause are rendered for a new Job alone: on one that is there they are
-        the lever's, which writes them in the order that Koord-Queue needs.
+        the lever's, which writes them in the order that Koord-Queue needs. Those that server-side
+        apply has owned since the Job was created are sent as they are, or they would vanish.
         """
         return prepared(job if live is None else _paused_as(live, job), live)
 
     def dry_run_objection(self, sent: Object, answered: Object) -> str:
-        """None: a new and paused Job is made inactive by its annotation."""
-        return ""
+        """That Kueue would take it: Koord-Queue's annotation and label say nothing to Kueue."""
+        return taken_by_kueue(sent, answered, self.backend)
 
     def is_controller(self, manager: str) -> bool:
         """All but kubectl: under which name Koord-Queue writes depends on its installation."""
@@ -88,5 +96,10 @@ def _paused_as(live: Object, job: Object) -> dict[str, Any]:
     annotations = {
         key: value for key, value in job["metadata"]["annotations"].items() if key not in PAUSED
     }
-    annotations |= {key: value for key in PAUSED if (value := annotation(live, key))}
+    ours = (FIELD_MANAGER, "Apply")
+    annotations |= {
+        key: annotation(live, key)
+        for key in PAUSED
+        if ours in owners(live, ("metadata", "annotations", key))
+    }
     return {**job, "metadata": {**job["metadata"], "annotations": annotations}}

@@ -3,8 +3,12 @@
 from converter.cluster.objects import Object
 from converter.model import Backend, Campaign, Settings
 from converter.queues.base import JobMetadata, Prepared
-from converter.queues.kueue import CONTROLLERS
-from converter.queues.suspended import pod_priority_class_of, prepared
+from converter.queues.suspended import (
+    is_hand,
+    pod_priority_class_of,
+    prepared,
+    taken_by_kueue,
+)
 
 
 class Plain:
@@ -33,12 +37,12 @@ class Plain:
         return prepared(job, live)
 
     def dry_run_objection(self, sent: Object, answered: Object) -> str:
-        """None."""
-        return ""
+        """That Kueue would take it, and start and stop it as it sees fit."""
+        return taken_by_kueue(sent, answered, self.backend)
 
     def is_controller(self, manager: str) -> bool:
-        """Kubernetes' controllers."""
-        return manager in CONTROLLERS
+        """All but kubectl: a hold that is released, or opened, writes ``spec.suspend`` as well."""
+        return not is_hand(manager)
 
     def queue_of(self, job: Object) -> str:
         """None."""

@@ -3,8 +3,9 @@
 from typing import Any
 
 from converter.cluster.fields import applied_fields, owners, without_managers
-from converter.cluster.objects import Object, is_suspended
-from converter.names import FIELD_MANAGER
+from converter.cluster.objects import Object, is_suspended, label
+from converter.model import Backend
+from converter.names import FIELD_MANAGER, KUEUE_QUEUE_LABEL
 from converter.queues.base import Prepared
 
 SUSPEND = ("spec", "suspend")
@@ -29,6 +30,21 @@ def prepared(job: Object, live: Object | None) -> Prepared:
     )
     ours_alone = owners(live, SUSPEND) == {(FIELD_MANAGER, "Apply")}
     return Prepared(body if ours_alone and is_suspended(live) else _unsaid(body))
+
+
+def taken_by_kueue(sent: Object, answered: Object, backend: Backend) -> str:
+    """What is said of a new Job that comes back with Kueue's queue label; empty without.
+
+    Kueue's webhook writes it where the namespace has a LocalQueue named ``default``.
+    """
+    queue = label(answered, KUEUE_QUEUE_LABEL)
+    if not queue or label(sent, KUEUE_QUEUE_LABEL):
+        return ""
+    return (
+        f"converter.yaml says backend: {backend}, but Kueue would put it into the LocalQueue "
+        f"{queue} and start it there, since the namespace has a LocalQueue of that name: rename "
+        "that LocalQueue, or write backend: kueue"
+    )
 
 
 def pod_priority_class_of(job: Object) -> str:

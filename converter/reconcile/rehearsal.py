@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from converter.capabilities import CAPABILITIES
 from converter.cluster.client import Client
 from converter.manifest import Manifest
-from converter.model import Settings
+from converter.model import Backend, Settings
 from converter.queues.base import QueueSystem
 from converter.reconcile.admission import objections, waiting_jobs
 from converter.reconcile.execute import Sender, Sent
@@ -15,6 +16,7 @@ from converter.reconcile.plan import HeldBack, Plan, Unit
 from converter.reconcile.planner import plan
 from converter.reconcile.queue_chain import read_chain
 from converter.reconcile.side_by_side import side_by_side
+from converter.reconcile.undeclared import undeclared
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,13 @@ def _objections(
     concurrency: int,
 ) -> tuple[Mapping[str, str], list[Event]]:
     """Why campaigns could never be admitted, and what to say of what could not be read for that."""
+    if settings.backend is Backend.KOORD_QUEUE:
+        found, unread = undeclared(client, manifests, live)
+        return found, [
+            Event(Fate.NOTE, "Koord-Queue", f"{unread}: apply goes on")
+        ] if unread else []
+    if not CAPABILITIES[settings.backend].flavors:
+        return {}, []
     waiting = waiting_jobs(manifests, live)
     if not waiting:
         return {}, []

@@ -4,45 +4,36 @@ A rule returns one sentence that says what is wrong and the way through, or "" w
 objection. A campaign that one rule objects to is held back whole; all else goes on.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from converter.cluster.fields import owners
 from converter.cluster.objects import (
     Object,
     annotation,
     is_being_deleted,
     is_ours,
-    is_suspended,
     job_end,
     label,
     name,
-    true_condition,
 )
 from converter.holds.words import in_force, lifted_by
 from converter.manifest import Manifest, Role
-from converter.model import Backend
 from converter.names import (
-    FIELD_MANAGER,
     INPUTS_ANNOTATION,
     JOB_UID_ANNOTATION,
-    KUEUE_MIN_PARALLELISM_ANNOTATION,
     MANAGED_BY_LABEL,
     MANAGED_BY_VALUE,
     PIPELINE_LABEL,
     RECIPE_ANNOTATION,
     REPOSITORY_ANNOTATION,
     VOLUMES_ANNOTATION,
-    WINDOW_ANNOTATION,
     status_configmap,
 )
 from converter.reconcile.held import hold_on, strongest
 from converter.reconcile.live import Live, in_role, workloads_of
+from converter.reconcile.queue_rules import queued_otherwise
 from converter.reconcile.record import Record
 from converter.wording import first_few
-
-WINDOW = re.compile(r"[0-9]{1,9}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +79,13 @@ def hold_back_campaign(
         _recorded_otherwise,
         _lost,
         _changed_inputs,
-        _changed_under_hold,
-        _changed_queue,
-        _changed_window,
     )
     for part in parts:
         for rule in checks:
             if reason := rule(part, live):
                 return reason
+        if reason := queued_otherwise(part.job, live):
+            return reason
     return ""
 
 
@@ -264,129 +254,6 @@ def _changed_inputs(part: Part, live: Live) -> str:
         "and the pods of a live Job cannot change: undo the change until it has finished, or "
         "remove the campaign and write a new file"
     )
-
-
-def _changed_under_hold(part: Part, live: Live) -> str:
-    """Neither reaches the held Workload as it should.
-
-    To another number of pods Kueue may answer with another Workload, which has no hold
-    (ensureOneWorkload in its pkg/controller/jobframework). The queue of an inactive one stays as it
-    was, and a release makes it start there.
-    """
-    job = live.jobs.get(part.job.name)
-    mark = hold_on(job, workloads_of(job, live.workloads))
-    if job is None or mark is None:
-        return ""
-    rendered = part.job.body
-    same_queue = live.queue.queue_of(job) == live.queue.queue_of(rendered)
-    same_window = _pods_at_once(job) == _pods_at_once(rendered) and _same(
-        job, rendered, KUEUE_MIN_PARALLELISM_ANNOTATION
-    )
-    if same_queue and same_window:
-        return ""
-    what, why = "window", "what the queue has for it could be made anew, without the hold"
-    if same_window:
-        what, why = "queue", "its release would start it in the old one"
-    return (
-        f"its {what} changed while {in_force(mark)}, and {why}: apply again when it is released "
-        f"({lifted_by(mark, part.job.campaign)}), or undo the change"
-    )
-
-
-def _changed_queue(part: Part, live: Live) -> str:
-    """Kueue takes no other queue for a Job that is not suspended, and none for one outside it.
-
-    Koord-Queue looks at the label of the quota once, when it makes the QueueUnit.
-    """
-    job = live.jobs.get(part.job.name)
-    if job is None or job_end(job) is not None:
-        return ""
-    was, now = (live.queue.queue_of(each) for each in (job, part.job.body))
-    if was == now:
-        return ""
-    if live.backend is Backend.KOORD_QUEUE:
-        return (
-            f"it is in the quota {was}, and converter.yaml says {now}, which Koord-Queue does not "
-            "follow: leave queue as it was until it has ended"
-        )
-    if is_suspended(job):
-        return _still_admitted(job, live)
-    if was:
-        return (
-            f"it runs in LocalQueue {was}, and converter.yaml says {now}: set suspend: true and "
-            "apply, change queue and apply, then take suspend out; or leave queue as it was until "
-            "it has ended"
-        )
-    if part.job.suspended:
-        return ""
-    return (
-        "somebody started its Job without Kueue, and it runs without a quota: set suspend: true "
-        "and apply, then take suspend out and apply"
-    )
-
-
-def _changed_window(part: Part, live: Live) -> str:
-    """Kueue stops every pod and queues the Job again when an admitted Job's count changes.
-
-    Compared is what was asked for where partial admission may have lowered ``spec.parallelism``.
-    """
-    job = live.jobs.get(part.job.name)
-    if job is None or job_end(job) is not None:
-        return ""
-    was, now = (_pods_at_once(present) for present in (job, part.job.body))
-    if live.backend is not Backend.KUEUE:
-        # Paused, it asks for the new number when it is resumed.
-        return "" if was == now or is_suspended(job) else _other_window(was, now, live)
-    if is_suspended(job):
-        if was == now and _same(job, part.job.body, KUEUE_MIN_PARALLELISM_ANNOTATION):
-            return ""
-        return _still_admitted(job, live) or (_taken_over(job) if was != now else "")
-    return "" if was == now else _other_window(was, now, live)
-
-
-def _other_window(was: int, now: int, live: Live) -> str:
-    why = {
-        Backend.KUEUE: "Kueue would stop all its pods",
-        Backend.KOORD_QUEUE: "Koord-Queue has a quota for the old one",
-        Backend.NONE: "pods that are too many would be ended in the middle of a volume",
-    }[live.backend]
-    return (
-        f"its window was {was} and is now {now}, and {why}: set "
-        "suspend: true and apply, change the window and apply, then take suspend out"
-    )
-
-
-def _still_admitted(job: Object, live: Live) -> str:
-    """A suspended Job still has its quota for a moment before it starts and after it stops.
-
-    Kueue answers a change of its pods by deleting the Workload then, and makes a new one that is
-    active although this one was paused. Without quota it changes the Workload and keeps the pause.
-    """
-    reserved = any(
-        true_condition(workload, "QuotaReserved") for workload in workloads_of(job, live.workloads)
-    )
-    if not reserved:
-        return ""
-    return "its window or queue changed while Kueue starts or stops it: apply again in a moment"
-
-
-def _taken_over(job: Object) -> str:
-    """After a partial admission the number of pods is Kueue's, and git may not overrule Kueue."""
-    managers = {manager for manager, _ in owners(job, ("spec", "parallelism"))}
-    if FIELD_MANAGER in managers or not annotation(job, KUEUE_MIN_PARALLELISM_ANNOTATION):
-        return ""
-    return (
-        "its window changed after Kueue had admitted it with fewer pods, and the number is Kueue's "
-        "since then: put the old window back, or remove the campaign and write a new file"
-    )
-
-
-def _pods_at_once(job: Object) -> int:
-    partial = annotation(job, KUEUE_MIN_PARALLELISM_ANNOTATION)
-    asked = annotation(job, WINDOW_ANNOTATION) if partial else ""
-    # Somebody may have edited the annotation.
-    window = int(asked) if WINDOW.match(asked) else int(job["spec"]["parallelism"])
-    return min(window, int(job["spec"]["completions"]))
 
 
 def _record(part: Part, live: Live) -> Record | None:

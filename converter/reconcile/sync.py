@@ -207,4 +207,4 @@ def _needs_no_pause(sync: Sync, wish: PauseWish) -> bool:
     except (ApiError, ClusterUnavailable):
         return False
     decision = sync.lever.decide(wish, job, (), reactivate=sync.reactivate)
-    return decision.move is not Move.WAIT
+    return decision.move is Move.NOTHING

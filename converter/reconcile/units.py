@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from converter.cluster.client import Client
-from converter.cluster.objects import Object, controller_uid, label
-from converter.cluster.resources import QUEUE_UNITS, WORKLOADS, Resource
+from converter.cluster.objects import Object, controller_uid, label, name, uid
+from converter.cluster.resources import JOBS, QUEUE_UNITS, WORKLOADS, Resource
+from converter.errors import NotFound
 from converter.koord_queue.unit import owner_uid
 from converter.model import Backend
 from converter.names import KUEUE_JOB_UID_LABEL, MANAGED_BY_LABEL, MANAGED_BY_VALUE
@@ -44,3 +45,11 @@ def job_uid(unit: Object, backend: Backend) -> str:
     claimed = label(unit, KUEUE_JOB_UID_LABEL)
     # Anybody can write the label; it is by the controller that Kueue finds a Job's Workloads.
     return claimed if claimed == controller_uid(unit) else ""
+
+
+def the_same(job: Object, now: Object) -> Object:
+    """A Job as it is now. Raises NotFound where another has its name, which may be anybody's."""
+    if uid(now) != uid(job):
+        another = "there is another Job of its name"
+        raise NotFound("read", f"{JOBS.kind}/{name(job)}", 404, "NotFound", another)
+    return now

@@ -197,7 +197,8 @@ class KoordQueue:
             queue, count = label(unit, KOORD_QUOTA_LABEL), unit["spec"]["podSet"][0]["count"]
             if free.get(queue, 0) >= count:
                 free[queue] -= count
-                admission = {"name": unit["spec"]["podSet"][0]["name"], "replicas": count}
+                pods = unit["spec"]["podSet"][0]["name"]
+                admission = {"name": pods, "replicas": count, "running": 0}
                 self._status(
                     unit,
                     phase="Dequeued",

@@ -15,10 +15,7 @@ _TIME = {"type": "string", "format": "date-time"}
 _INT32 = {"type": "integer", "format": "int32"}
 _INT64 = {"type": "integer", "format": "int64"}
 _ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-_AMOUNTS = {
-    "type": "object",
-    "additionalProperties": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
-}
+_AMOUNTS = {"type": "object", "additionalProperties": {"x-kubernetes-int-or-string": True}}
 
 
 def queue_units(*, later: bool = True) -> Schema:
@@ -48,6 +45,7 @@ def queue_units(*, later: bool = True) -> Schema:
             "reclaimState": _object({"replicas": _INT64}),
         },
         "name",
+        "running",
     )
     status = {
         "phase": {"type": "string"},

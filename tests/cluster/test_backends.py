@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cluster.team import SLOW, Team, eventually
@@ -16,9 +18,13 @@ from localcluster.tenant import Tenant
 from cluster import koord, koord_crds
 from converter.capabilities import CAPABILITIES
 from converter.cluster.client import Client
+from converter.cluster.resources import JOBS
+from converter.koord_queue.definition import read_spec_fields
 from converter.model import Backend
+from converter.names import KOORD_ACTIVE_ANNOTATION
 
 NUMBERS = itertools.count()
+TIME_OVER = "it has run for the 7200 s that pipelines/slow.yaml gives it"
 RULES = [
     {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["*"]},
     {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["*"]},
@@ -80,11 +86,40 @@ def team(
         yield made
         _remove(made)
         return
-    cluster.local.kubectl.apply([koord_crds.queue_units(), koord_crds.queues()])
-    koord.wait_for_definition(Client.from_kubeconfig(kubeconfig=cluster.kubeconfig))
+    define(cluster, later=True)
     made = unqueued_team(cluster, tmp_path / "koord", backend="koord-queue", queue="gpu")
     with koord.running(cluster.kubeconfig, made.namespace, pods={"gpu": 8}):
         yield made
+        _remove(made)
+
+
+def define(cluster: RunningCluster, *, later: bool) -> None:
+    """QueueUnits of one generation. No other file of tests has any."""
+    cluster.local.kubectl.apply([koord_crds.queue_units(later=later), koord_crds.queues()])
+    client = Client.from_kubeconfig(kubeconfig=cluster.kubeconfig)
+    koord.wait_for_definition(client)
+    eventually(lambda: ("active" in read_spec_fields(client)) is later, "the generation")
+
+
+@dataclass(frozen=True)
+class Koord:
+    """A team on Koord-Queue's stand-in, whose faults and gates a test may set."""
+
+    team: Team
+    queue: koord.KoordQueue
+
+    def unit(self, name: str) -> dict[str, Any]:
+        found = self.team.get("queueunit", name)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def koord_team(cluster: RunningCluster, tmp_path: Path) -> Iterator[Koord]:
+    define(cluster, later=True)
+    made = unqueued_team(cluster, tmp_path / "koord", backend="koord-queue", queue="gpu")
+    with koord.running(cluster.kubeconfig, made.namespace, pods={"gpu": 8}) as queue:
+        yield Koord(made, queue)
         _remove(made)
 
 
@@ -164,6 +199,148 @@ def test_a_life_of_campaigns(team: Team) -> None:
     assert team.get("job", "slow") is not None
 
 
-def test_a_backend_that_lacks_something_says_so(tmp_path: Path) -> None:
-    """The table that validate goes by, and the one in the documents."""
-    assert json.dumps(CAPABILITIES[Backend.NONE].queue) == "false"
+def test_without_the_field_no_pause_is_claimed(koord_team: Koord, cluster: RunningCluster) -> None:
+    """QueueUnits of v1.8.0, whose ``spec.active`` the API server drops without a word."""
+    team = koord_team.team
+    define(cluster, later=False)
+    try:
+        team.write_pipeline("slow", script=SLOW)
+        team.write_campaign("slow", pipeline="slow")
+        team.apply()
+        eventually(lambda: team.job_status("slow").get("ready"), "slow runs")
+
+        team.write_campaign("slow", pipeline="slow", suspend=True)
+        team.write_campaign("fresh", pipeline="slow", suspend=True)
+        done = team.apply(code=1)
+        assert "not paused: slow" in done.stderr
+        assert "queueunits.scheduling.x-k8s.io of this cluster has no spec.active" in done.stderr
+        assert "held back: campaign fresh" in done.stderr
+        assert team.get("job", "fresh") is None
+        # It would keep Koord-Queue from ever looking after the Job again.
+        assert KOORD_ACTIVE_ANNOTATION not in team.job("slow")["metadata"]["annotations"]
+        assert team.status()["slow"]["phase"] == "Pausing"
+    finally:
+        define(cluster, later=True)
+    done = team.apply()
+    assert "2 paused" in done.stdout
+    eventually(lambda: not team.pods("slow"), "no pod of what is paused")
+    assert phases(team) == {"slow": "Paused", "fresh": "Paused"}
+
+
+def test_what_koord_queue_does_not_do_is_said(koord_team: Koord) -> None:
+    team, queue = koord_team.team, koord_team.queue
+    team.write_pipeline("slow", script=SLOW)
+    team.write_campaign("slow", pipeline="slow")
+    team.apply()
+    eventually(lambda: team.job_status("slow").get("ready"), "slow runs")
+
+    # The feature gate is off in the controllers: nothing stops the Job.
+    queue.controllers_gate = False
+    team.write_campaign("slow", pipeline="slow", suspend=True)
+    done = team.apply("--pause-wait=2", code=1)
+    assert "feature gate QueueUnitActive on in koord-queue-controllers" in done.stderr
+    assert team.status()["slow"]["phase"] == "Pausing"
+    assert len(team.pods("slow")) == 1
+    queue.keeps_admissions = True
+    queue.controllers_gate = True
+    team.kubectl("annotate", "job", "slow", "tests/nudge=1")
+    eventually(lambda: phases(team)["slow"] == "Paused", "the pause")
+    team.apply()
+
+    # What was stopped stays counted as admitted, and nothing starts it again.
+    team.write_campaign("slow", pipeline="slow")
+    done = team.apply()
+    assert "still counts it as admitted and may never start it" in done.stdout
+    found = team.status()["slow"]
+    assert (found["phase"], found["active"]) == ("Waiting", 0)
+    assert "never starts it" in found["detail"]
+    queue.keeps_admissions = False
+    team.kubectl("delete", "queueunit", "slow")
+    team.kubectl("annotate", "job", "slow", "tests/nudge=2", "--overwrite")
+    eventually(lambda: team.job_status("slow").get("ready"), "it runs once it is made anew")
+
+    # Somebody stops it by hand, or its time is over: apply does not give it another whole time.
+    team.kubectl("patch", "queueunit", "slow", "--type=merge", '--patch={"spec":{"active":false}}')
+    team.kubectl("annotate", "job", "slow", "tests/nudge=3", "--overwrite")
+    eventually(lambda: phases(team)["slow"] == "Paused", "the stop by hand")
+    mark = team.cluster.audit_mark()
+    done = team.apply()
+    assert "note: slow" in done.stderr
+    assert "write suspend: true in campaigns/slow.yaml and apply" in done.stderr
+    assert writes(team, mark) == []
+
+
+def test_a_hold_on_a_queue_unit(koord_team: Koord, cluster: RunningCluster) -> None:
+    team = koord_team.team
+    team.write_pipeline("slow", script=SLOW)
+    team.write_campaign("slow", pipeline="slow")
+    team.apply()
+    eventually(lambda: team.job_status("slow").get("ready"), "slow runs")
+    call = (".", "--deadline=30s", "--by=tests")
+
+    def hold(action: str, instance: int, code: int = 0) -> None:
+        done = team.run(
+            action, "slow", *call, f"--instance={instance}", kubeconfig=cluster.kubeconfig
+        )
+        assert done.code == code, done.text
+
+    hold("hold", 7)
+    eventually(lambda: not team.pods("slow"), "the eviction")
+    hold("release", 6, code=1)
+    done = team.apply()
+    assert "hold 7" in done.stderr
+    eventually(lambda: phases(team)["slow"] == "Held", "the hold")
+    mark = team.cluster.audit_mark()
+    hold("release", 7)
+    eventually(lambda: team.pods_created(mark, "slow"), "a pod after the release")
+    assert koord_team.unit("slow")["spec"]["active"] is True
+
+
+def test_the_time_that_a_campaign_has(koord_team: Koord) -> None:
+    team, queue = koord_team.team, koord_team.queue
+    team.write_pipeline("slow", script=SLOW, max_execution_seconds=7200)
+    team.write_campaign("slow", pipeline="slow")
+    team.apply()
+    eventually(lambda: phases(team)["slow"] == "Running", "slow runs")
+    assert koord_team.unit("slow")["spec"]["maximumExecutionTimeSeconds"] == 7200
+    time = team.status()["slow"]["executionTime"]
+    assert (time["limit"], time["used"] + time["left"]) == (7200, 7200)
+
+    # From here on the test says what Koord-Queue would.
+    queue.stop()
+    admin, namespace = queue.client, team.namespace
+    stopped = {"spec": {"suspend": True}}
+    admin.merge_patch(JOBS, namespace, "slow", stopped, koord.MANAGER)
+    eventually(lambda: not team.pods("slow"), "no pod")
+
+    def say(**status: object) -> None:
+        now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        unit = koord_team.unit("slow")
+        koord.set_status(admin, namespace, unit, {"lastUpdateTime": now, **status})
+
+    at = datetime.now(UTC) + timedelta(seconds=170)
+    say(phase="TimeoutBackoff", requeueState={"count": 3, "requeueAt": f"{at:%Y-%m-%dT%H:%M:%SZ}"})
+    found = team.status()["slow"]
+    assert found["phase"] == "Waiting"
+    assert found["detail"].startswith("backing off: try 3 in 2 min ")
+
+    spent = {"type": "Evicted", "status": "True", "reason": "MaximumExecutionTimeExceeded"}
+    team.kubectl("patch", "queueunit", "slow", "--type=merge", '--patch={"spec":{"active":false}}')
+    say(phase="Enqueued", conditions=[spent])
+    assert TIME_OVER in team.status()["slow"]["detail"]
+    done = team.apply()
+    assert "its execution time of 7200 s is over" in done.stderr
+    # The eviction that follows writes another reason over it; it is remembered all the same.
+    say(phase="Enqueued", conditions=[{**spent, "reason": "Deactivated"}])
+    assert TIME_OVER in team.status()["slow"]["detail"]
+    mark = team.cluster.audit_mark()
+    team.apply()
+    assert writes(team, mark) == []
+
+    # It runs again only where git says so: paused, and resumed.
+    team.write_campaign("slow", pipeline="slow", suspend=True)
+    assert "1 paused" in team.apply().stdout
+    assert phases(team)["slow"] == "Paused"
+    team.write_campaign("slow", pipeline="slow")
+    assert "with its whole execution time once more" in team.apply().stdout
+    assert koord_team.unit("slow")["spec"]["active"] is True

@@ -8,7 +8,7 @@ beside it, until the resume is through.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from converter.cluster.client import Client
 from converter.cluster.objects import (
@@ -23,14 +23,16 @@ from converter.cluster.objects import (
     version,
 )
 from converter.cluster.resources import JOBS, QUEUE_UNITS
-from converter.errors import CannotPause, Invalid
-from converter.holds.words import named
+from converter.errors import CannotPause, Conflict, Invalid, NotFound
+from converter.koord_queue.definition import read_spec_fields
 from converter.koord_queue.unit import (
     NO_ACTIVE,
     execution_time,
     has_ended,
     is_being_preempted,
     is_spent,
+    is_stuck,
+    owner_uid,
     phase_of,
 )
 from converter.model import Backend
@@ -38,16 +40,22 @@ from converter.names import (
     BUDGET_SPENT_ANNOTATION,
     FIELD_MANAGER,
     KOORD_ACTIVE_ANNOTATION,
+    NUDGED_ANNOTATION,
     PAUSED_ANNOTATION,
-    SUSPEND_ANNOTATION,
 )
 from converter.queues.koord_queue import INACTIVE, PAUSED
 from converter.reconcile.held import hold_on
-from converter.reconcile.levers.kueue import noted
 from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.pause import Decision, Move, kept
 from converter.reconcile.plan import PauseWish
-from converter.reconcile.units import read_units
+from converter.reconcile.units import read_units, the_same
+
+# What a Job loses when git's resume is through.
+RESUMED: Final = {
+    KOORD_ACTIVE_ANNOTATION: None,
+    PAUSED_ANNOTATION: None,
+    BUDGET_SPENT_ANNOTATION: None,
+}
 
 
 class KoordQueueLever:
@@ -60,23 +68,26 @@ class KoordQueueLever:
 
         That is noted on the Job. Another inactive QueueUnit was stopped by its
         execution time or by somebody: started again, it would have its whole time again, at
-        every apply. `reactivate` says nothing here.
+        every apply. `reactivate` says nothing here. Under a hold the note alone goes, so that the
+        release makes the QueueUnit active; as long as it is there, a release leaves it as it is.
         """
         if job is None or job_end(job) is not None or is_being_deleted(job):
             return Decision(Move.NOTHING)
         units = [unit for unit in found if not is_being_deleted(unit)]
         if any(map(has_ended, units)):
             return Decision(Move.NOTHING)
-        mark = hold_on(job, units)
         if not wish.active:
             return _pause(job, units)
+        mark = hold_on(job, units)
         if mark is not None:
-            return Decision(Move.KEEP, reason=kept(mark, job, units, wish.campaign))
+            move = Move.REMEMBER if _is_paused_by_git(job) else Move.KEEP
+            return Decision(move, reason=kept(mark, job, units, wish.campaign))
         return _resume(job, units, wish)
 
     def targets(self, job: Object | None, found: Sequence[Object]) -> Sequence[Object]:
         """The QueueUnit; without one, the Job, whose annotation is for the one that comes."""
-        return found or (() if job is None else (job,))
+        staying = tuple(unit for unit in found if not is_being_deleted(unit))
+        return staying or (() if job is None else (job,))
 
     def named(self, job: Object, target: Object) -> str:
         """``Kind/name``."""
@@ -84,9 +95,12 @@ class KoordQueueLever:
         return f"{kind}/{name(target)}"
 
     def foreseen(self, wish: PauseWish, job: Object, target: Object, decision: Decision) -> str:
-        """The change of ``spec.active``."""
-        if decision.move is Move.NOTE_IN_HOLD:
-            return f"stays inactive when {decision.reason} is released"
+        """The change of ``spec.active``, or of what is noted on the Job beside that."""
+        if uid(target) == uid(job):
+            is_said = f"{KOORD_ACTIVE_ANNOTATION}: {INACTIVE}"
+            return f"without {is_said}" if wish.active else f"annotated with {is_said}"
+        if is_active(target) is wish.active:
+            return f"is {'active' if wish.active else 'inactive'} already, and stays so for git"
         return f"spec.active: {str(not wish.active).lower()} -> {str(wish.active).lower()}"
 
     def write(
@@ -102,19 +116,28 @@ class KoordQueueLever:
 
         Raises CannotPause where the API server does not know the field, and would drop it.
         """
-        if decision.move is Move.NOTE_IN_HOLD:
-            client.merge_patch(QUEUE_UNITS, namespace, name(target), noted(target), FIELD_MANAGER)
-            return f"stays inactive when {decision.reason} is released"
         if decision.move is Move.REMEMBER:
-            _annotate(client, namespace, job, {BUDGET_SPENT_ANNOTATION: _written(client)})
+            by_git = _is_paused_by_git(job)
+            noted_now = RESUMED if by_git else {BUDGET_SPENT_ANNOTATION: _written(client)}
+            _annotate(client, namespace, job, noted_now)
             return ""
         if wish.active:
             return _write_resume(client, namespace, job, target)
-        if not _is_noted(job):
+        off = {"spec": {"active": False}}
+        noted = _is_noted(job)
+        if not noted:
+            # Without the field, the annotation would keep Koord-Queue from ever starting the Job.
+            if uid(target) != uid(job):
+                _set_active(client, namespace, target, off, active=False, dry_run=True)
+            elif "active" not in read_spec_fields(client):
+                raise CannotPause(NO_ACTIVE)
             _annotate(client, namespace, job, PAUSED)
         if uid(target) == uid(job):
             return f"annotated with {KOORD_ACTIVE_ANNOTATION}: {INACTIVE}"
-        _set_active(client, namespace, target, {"spec": {"active": False}}, active=False)
+        _set_active(client, namespace, target, off, active=False)
+        if noted and not is_suspended(job):
+            # No annotation was written that would have Koord-Queue look at the running Job.
+            _annotate(client, namespace, job, {NUDGED_ANNOTATION: _written(client)})
         return "active=false"
 
     def read_anew(
@@ -122,7 +145,7 @@ class KoordQueueLever:
     ) -> tuple[Object, Sequence[Object]]:
         """Both: the annotation is the Job's, and the field the QueueUnit's."""
         units = read_units(client, namespace, Backend.KOORD_QUEUE).get(uid(job), ())
-        return client.get(JOBS, namespace, name(job)), units
+        return the_same(job, client.get(JOBS, namespace, name(job))), units
 
     def holds(self, job: Object | None, found: Sequence[Object]) -> bool:
         """Whether the field says it, the Job is suspended and its pods are gone.
@@ -156,6 +179,8 @@ class KoordQueueLever:
 
     def unenforced(self, job: Object | None, found: Sequence[Object], wait_seconds: float) -> str:
         """Which part of Koord-Queue did not do its own, as far as that can be seen."""
+        if all(map(is_being_deleted, found)):
+            return self.no_unit(wait_seconds)
         return f"{unenforced(job, found)} after {wait_seconds:g} s: apply again once that is mended"
 
 
@@ -185,16 +210,12 @@ def _pause(job: Object, units: Sequence[Object]) -> Decision:
     active = [name(unit) for unit in units if is_active(unit)]
     if active or not annotated:
         return Decision(Move.PATCH, tuple(active) or tuple(map(name, units)))
-    mark = hold_on(job, units)
-    if mark is not None and not mark.was_inactive and annotation(job, SUSPEND_ANNOTATION) != "true":
-        return Decision(Move.NOTE_IN_HOLD, tuple(map(name, units)), named(mark))
     return Decision(Move.NOTHING)
 
 
 def _resume(job: Object, units: Sequence[Object], wish: PauseWish) -> Decision:
-    by_git = bool(annotation(job, PAUSED_ANNOTATION))
     inactive = [unit for unit in units if not is_active(unit)]
-    if by_git:
+    if _is_paused_by_git(job):
         if any(map(is_being_preempted, inactive)):
             return Decision(
                 Move.KEEP,
@@ -227,28 +248,58 @@ def _write_resume(client: Client, namespace: str, job: Object, target: Object) -
     """Koord-Queue's annotation goes first; that git paused it is forgotten when all is done."""
     is_unit = uid(target) != uid(job)
     was_spent = is_unit and is_spent(job, (target,))
+    is_counted = False
     _annotate(client, namespace, job, {KOORD_ACTIVE_ANNOTATION: None})
     if is_unit:
         patch = {"metadata": {"resourceVersion": version(target)}, "spec": {"active": True}}
-        _set_active(client, namespace, target, patch, active=True)
-    _annotate(client, namespace, job, {PAUSED_ANNOTATION: None, BUDGET_SPENT_ANNOTATION: None})
+        is_counted = is_stuck(_set_active(client, namespace, target, patch, active=True), job)
+    elif _has_unit(client, namespace, job):
+        made = "its QueueUnit was made in the meantime"
+        raise Conflict("patch", f"{JOBS.kind}/{name(job)}", 409, "Conflict", made)
+    _annotate(client, namespace, job, RESUMED)
     if not is_unit:
         return "its annotation was taken away"
     fresh = ", with its whole execution time once more" if was_spent else ""
-    return f"active=true{fresh}"
+    stuck = (
+        "; Koord-Queue still counts it as admitted and may never start it: see `campaigns explain`"
+        if is_counted
+        else ""
+    )
+    return f"active=true{fresh}{stuck}"
 
 
 def _set_active(
-    client: Client, namespace: str, unit: Object, patch: dict[str, Any], *, active: bool
-) -> None:
+    client: Client,
+    namespace: str,
+    unit: Object,
+    patch: dict[str, Any],
+    *,
+    active: bool,
+    dry_run: bool = False,
+) -> Object:
     try:
-        answer = client.merge_patch(QUEUE_UNITS, namespace, name(unit), patch, FIELD_MANAGER)
+        answer = client.merge_patch(
+            QUEUE_UNITS, namespace, name(unit), patch, FIELD_MANAGER, dry_run=dry_run
+        )
     except Invalid as error:
         if "spec.active" not in error.message:
             raise
         raise CannotPause(NO_ACTIVE) from error
     if is_active(answer) is not active:
         raise CannotPause(NO_ACTIVE)
+    return answer
+
+
+def _has_unit(client: Client, namespace: str, job: Object) -> bool:
+    """Whether there is one by now. It may have been made inactive, and would stay so for ever."""
+    try:
+        return owner_uid(client.get(QUEUE_UNITS, namespace, name(job))) == uid(job)
+    except NotFound:
+        return False
+
+
+def _is_paused_by_git(job: Object) -> bool:
+    return bool(annotation(job, PAUSED_ANNOTATION))
 
 
 def _written(client: Client) -> str:

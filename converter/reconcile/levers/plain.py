@@ -10,6 +10,7 @@ from converter.cluster.objects import (
     is_suspended,
     job_end,
     name,
+    uid,
     version,
 )
 from converter.cluster.resources import JOBS
@@ -27,6 +28,7 @@ from converter.reconcile.levers.kueue import noted
 from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.pause import Decision, Move, kept
 from converter.reconcile.plan import PauseWish
+from converter.reconcile.units import the_same
 
 
 class PlainLever:
@@ -84,7 +86,7 @@ class PlainLever:
             client.merge_patch(JOBS, namespace, name(target), noted(target), FIELD_MANAGER)
             return f"stays suspended when {decision.reason} is released"
         if not wish.active:
-            stopped = {"spec": {"suspend": True}}
+            stopped = {"metadata": {"uid": uid(target)}, "spec": {"suspend": True}}
             client.merge_patch(JOBS, namespace, name(target), stopped, FIELD_MANAGER)
             return "suspended"
         starts = starts_of(target) + 1
@@ -98,7 +100,7 @@ class PlainLever:
         self, client: Client, namespace: str, job: Object
     ) -> tuple[Object, Sequence[Object]]:
         """The Job."""
-        return client.get(JOBS, namespace, name(job)), ()
+        return the_same(job, client.get(JOBS, namespace, name(job))), ()
 
     def holds(self, job: Object | None, found: Sequence[Object]) -> bool:
         """A suspended Job has no pods but those that end."""
