@@ -20,6 +20,7 @@ from converter.koord_queue.unit import (
 from converter.names import KOORD_QUOTA_LABEL, PAUSED_ANNOTATION
 from converter.observe.phase import Phase
 from converter.reconcile.levers.koord_queue import unenforced as why_unenforced
+from converter.times import minutes
 from converter.wording import said
 
 _PLATFORM = "the platform team has to look after Koord-Queue's controllers"
@@ -75,6 +76,17 @@ def stopped_by_somebody(part: Part) -> Iterator[Cause]:
         "execution time is over",
         _again(part, "lets it run"),
     )
+
+
+def time_left(part: Part) -> Iterator[Cause]:
+    """How much of its execution time one that runs has had."""
+    time = part.status.execution_time
+    if part.status.phase is Phase.RUNNING and time.limit is not None:
+        yield Cause(
+            "execution-time",
+            f"it has run for {minutes(time.used)} of the {minutes(time.limit)} that it may "
+            "(max_execution_seconds); then Koord-Queue stops it",
+        )
 
 
 def without_unit(part: Part) -> Iterator[Cause]:
@@ -144,7 +156,7 @@ def _why_waiting(part: Part, unit: Object) -> Cause | None:
         f"it waits in the quota {quota}" + (f": {message}" if message else ""),
         "wait until others have ended, write a smaller window, or have the quota's max raised"
         if quota
-        else f"have the label {KOORD_QUOTA_LABEL} put on its QueueUnit: without it nothing starts it",
+        else f"have the label {KOORD_QUOTA_LABEL} put on its QueueUnit, or it never starts",
     )
 
 

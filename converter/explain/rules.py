@@ -82,6 +82,7 @@ _ADMITTED: Final[tuple[_Rule, ...]] = (
     behind_warmup,
     failing,
     running,
+    koord_queue.time_left,
 )
 
 

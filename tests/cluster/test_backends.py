@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,7 @@ def test_a_life_of_campaigns(team: Team) -> None:
     done = team.apply()
     assert "2 resumed" in done.stdout, done.text
     for name in ("slow", "fresh"):
-        eventually(lambda name=name: team.pods_created(paused, name), f"a pod of {name}")
+        eventually(partial(team.pods_created, paused, name), f"a pod of {name}")
     eventually(lambda: team.job_status("slow").get("active") == 1, "one pod at a time")
 
     # A change that a running Job cannot take is held back; what has finished never runs again.
