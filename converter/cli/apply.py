@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait for Kueue: for the Workload of a paused campaign, and then for its Job "
-    "to be suspended.",
+    help="How long to wait for the queue: for the Workload or QueueUnit of a paused campaign, and "
+    "then for its Job to be suspended.",
 )
 @click.option(
     "--concurrency",

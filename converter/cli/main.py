@@ -61,7 +61,7 @@ def campaigns() -> None:
     """Batch campaigns from git: validate files, apply them to a cluster, see how they do.
 
     A campaign file says what to run (a list of volumes) and how (a pipeline). One Kubernetes Job
-    per campaign is queued by Kueue.
+    per campaign is queued by Kueue or Koord-Queue, or started without a queue.
 
     \b
     Example:

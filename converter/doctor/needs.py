@@ -165,6 +165,8 @@ _OF_BACKEND: Final[Mapping[Backend, tuple[Need, ...]]] = {
         *_SHARED,
         *_needs("batch", "jobs", "update", _HOLDING),
         *_needs("", "pods", "list", _HOLDING),
+        *_needs(TRAINER, "trainjobs", "list", frozenset({Command.HOLDS})),
+        *_needs(TRAINER, "trainjobs", "get update", _HOLDING),
     ),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ RULES = [
     {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["*"]},
     {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["*"]},
     {"apiGroups": [""], "resources": ["pods", "events"], "verbs": ["list"]},
+    {"apiGroups": ["trainer.kubeflow.org"], "resources": ["trainjobs"], "verbs": ["list"]},
     {
         "apiGroups": ["scheduling.x-k8s.io"],
         "resources": ["queueunits"],
@@ -165,7 +167,18 @@ def test_a_life_of_campaigns(team: Team) -> None:
     team.apply()
     assert writes(team, again) == []
 
+    # Those who only look find the same.
+    assert team.run("diff", ".").code == 0
+    done = team.run("explain", "slow", ".")
+    assert "running" in done.stdout or "it runs" in done.stdout, done.text
+    assert team.run("report", ".", "--out", "page.html").code == 0
+    assert "slow" in (team.repo / "page.html").read_text()
+    done = team.run("doctor", ".", "--for=apply", "--only=permissions", "--only=server")
+    assert done.code == 0, done.text
+    assert json.loads(team.run("holds", ".", "--format=json").stdout)["holds"] == []
+
     team.write_campaign("slow", 2, pipeline="slow", suspend=True)
+    assert json.loads(team.run("diff", ".", "--format=json").stdout)["summary"]["pause"] == 1
     done = team.apply()
     assert "1 paused" in done.stdout, done.text
     eventually(lambda: not team.pods("slow"), "no pod of what is paused")
