@@ -148,7 +148,7 @@ MUTATIONS = (
     ),
     Mutation(
         "hold-may-be-lost",
-        "converter/reconcile/rules.py",
+        "converter/reconcile/queue_rules.py",
         "        _changed_under_hold,\n",
         "",
         ("test_what_could_cost_the_hold_is_held_back", "test_git_waits_for_the_release_of_a_hold"),
@@ -237,9 +237,9 @@ MUTATIONS = (
     ),
     Mutation(
         "any-workload-with-the-label",
-        "converter/reconcile/live.py",
-        "if job_uid == controller_uid(workload):",
-        "if True:",
+        "converter/reconcile/units.py",
+        'return claimed if claimed == controller_uid(unit) else ""',
+        "return claimed",
         (
             "test_a_workload_is_of_the_job_that_controls_it",
             "test_a_workload_that_only_has_the_jobs_label_is_left_alone",
@@ -267,7 +267,7 @@ MUTATIONS = (
     ),
     Mutation(
         "window-of-a-running-campaign",
-        "converter/reconcile/rules.py",
+        "converter/reconcile/queue_rules.py",
         "        _changed_window,\n",
         "",
         (
@@ -277,7 +277,7 @@ MUTATIONS = (
     ),
     Mutation(
         "queue-of-a-running-campaign",
-        "converter/reconcile/rules.py",
+        "converter/reconcile/queue_rules.py",
         "        _changed_queue,\n",
         "",
         ("test_another_queue", "test_what_waits_moves_and_what_runs_is_held_back"),

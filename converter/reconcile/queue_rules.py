@@ -37,8 +37,14 @@ def queued_otherwise(rendered: Manifest, live: Live) -> str:
     job = live.jobs.get(rendered.name)
     if job is None or job_end(job) is not None:
         return ""
-    rules = (_changed_backend, _changed_under_hold, _changed_queue, _changed_window)
-    for rule in (*rules, _changed_priority):
+    rules = (
+        _changed_backend,
+        _changed_under_hold,
+        _changed_queue,
+        _changed_window,
+        _changed_priority,
+    )
+    for rule in rules:
         if reason := rule(rendered, job, live):
             return reason
     return ""

@@ -75,7 +75,7 @@ def test_everything_of_ours_is_in_one_domain() -> None:
     ours = [
         value
         for key, value in vars(names).items()
-        if key.endswith(("_LABEL", "_ANNOTATION")) and not key.startswith("KUEUE_")
+        if key.endswith(("_LABEL", "_ANNOTATION")) and not key.startswith(("KUEUE_", "KOORD_"))
         if isinstance(value, str)
     ]
     assert len(ours) == len(set(ours)) > 10
