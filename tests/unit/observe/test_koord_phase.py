@@ -34,7 +34,7 @@ def condition(kind: str, at: str, reason: str = "", status: str = "True") -> Obj
     return {"type": kind, "status": status, "lastTransitionTime": at, "reason": reason}
 
 
-SUSPENDED = {"conditions": [condition("Suspended", SUSPENDED_AT)]}
+SUSPENDED: dict[str, Any] = {"conditions": [condition("Suspended", SUSPENDED_AT)]}
 DEACTIVATED = condition("Evicted", "2026-01-02T23:59:00Z", "Deactivated")
 WAITS = koord_job(**SUSPENDED)
 RUNS = koord_job(suspend=False, startTime=STARTED, active=2)
