@@ -30,8 +30,8 @@ from converter.cluster.resources import CONFIGMAPS, JOBS, LEASES, Resource
 from converter.diff.compare import DryRunClient, compare
 from converter.doctor.needs import Command, Need
 from converter.errors import CampaignsError
-from converter.names import LEASE_NAME
 from converter.model import Backend
+from converter.names import LEASE_NAME
 from converter.reconcile.live import read_live
 from converter.reconcile.pause import kueue_deactivation
 
