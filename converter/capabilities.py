@@ -36,6 +36,6 @@ CAPABILITIES: Final[Mapping[Backend, Capabilities]] = {
         execution_time=True,
         reactivates=True,
     ),
-    Backend.KOORD_QUEUE: Capabilities(queue=True, position=True, execution_time=True),
+    Backend.KOORD_QUEUE: Capabilities(queue=True, execution_time=True),
     Backend.NONE: Capabilities(),
 }

@@ -55,7 +55,7 @@ from conftest import RunningCluster
 from unit.render.samples import SAMPLES
 
 from converter.load import load_repo
-from converter.model import Repo
+from converter.model import Backend, Repo
 from converter.render import render
 
 REPOSITORIES = Path(__file__).parents[2] / "campaigns"
@@ -170,7 +170,12 @@ def _repository(name: str) -> Repo:
 
 
 OURS = {
-    **{f"campaigns/{each.name}": _repository(each.name) for each in REPOSITORIES.iterdir()},
+    **{
+        f"campaigns/{each.name}": repo
+        for each in REPOSITORIES.iterdir()
+        # The policies are about Jobs that Kueue queues.
+        if (repo := _repository(each.name)).settings.backend is Backend.KUEUE
+    },
     **{name: settled(repo) for name, repo in SAMPLES.items()},
 }
 

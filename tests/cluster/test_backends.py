@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import backends_document as document
 import pytest
 from cluster.team import SLOW, Team, eventually
 from conftest import RunningCluster, TeamFactory
@@ -26,23 +28,15 @@ from converter.model import Backend
 from converter.names import KOORD_ACTIVE_ANNOTATION
 
 NUMBERS = itertools.count()
+SAMPLES = Path(__file__).parents[2] / "campaigns"
 TIME_OVER = "it has run for the 7200 s that pipelines/slow.yaml gives it"
-RULES = [
-    {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["*"]},
-    {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["*"]},
-    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["*"]},
-    {"apiGroups": [""], "resources": ["pods", "events"], "verbs": ["list"]},
-    {"apiGroups": ["trainer.kubeflow.org"], "resources": ["trainjobs"], "verbs": ["list"]},
-    {
-        "apiGroups": ["scheduling.x-k8s.io"],
-        "resources": ["queueunits"],
-        "verbs": ["get", "list", "watch", "patch"],
-    },
-]
 
 
-def unqueued_team(cluster: RunningCluster, home: Path, **settings: object) -> Team:
-    """A namespace without the chart, and an identity with the rights that the documents name."""
+def unqueued_team(
+    cluster: RunningCluster, home: Path, backend: Backend, **settings: object
+) -> Team:
+    """A namespace without the chart, and one identity with all the rights of the documents."""
+    rules = [rule for role in document.roles(backend).values() for rule in role]
     name = f"b{os.getpid()}-{next(NUMBERS)}"
     tenant = Tenant(cluster.local.kubectl, cluster.helm_command, name, name)
     account = f"{name}-apply"
@@ -52,7 +46,7 @@ def unqueued_team(cluster: RunningCluster, home: Path, **settings: object) -> Te
         [
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
             _named("v1", "ServiceAccount", account, name),
-            {**_named(f"{group}/v1", "Role", account, name), "rules": RULES},
+            {**_named(f"{group}/v1", "Role", account, name), "rules": rules},
             {
                 **_named(f"{group}/v1", "RoleBinding", account, name),
                 "roleRef": {"apiGroup": group, "kind": "Role", "name": account},
@@ -63,7 +57,7 @@ def unqueued_team(cluster: RunningCluster, home: Path, **settings: object) -> Te
     home.mkdir()
     tenant.write_kubeconfig(home / "kubeconfig")
     team = Team(cluster.local, tenant, home / "repo", home / "kubeconfig")
-    team.write_settings(**settings)
+    team.write_settings(backend=str(backend), **settings)
     return team
 
 
@@ -85,12 +79,12 @@ def team(
         yield new_team()
         return
     if backend is Backend.NONE:
-        made = unqueued_team(cluster, tmp_path / "none", backend="none", queue="")
+        made = unqueued_team(cluster, tmp_path / "none", backend, queue="")
         yield made
         _remove(made)
         return
     define(cluster, later=True)
-    made = unqueued_team(cluster, tmp_path / "koord", backend="koord-queue", queue="gpu")
+    made = unqueued_team(cluster, tmp_path / "koord", Backend.KOORD_QUEUE, queue="gpu")
     with koord.running(cluster.kubeconfig, made.namespace, pods={"gpu": 8}):
         yield made
         _remove(made)
@@ -120,7 +114,7 @@ class Koord:
 @pytest.fixture
 def koord_team(cluster: RunningCluster, tmp_path: Path) -> Iterator[Koord]:
     define(cluster, later=True)
-    made = unqueued_team(cluster, tmp_path / "koord", backend="koord-queue", queue="gpu")
+    made = unqueued_team(cluster, tmp_path / "koord", Backend.KOORD_QUEUE, queue="gpu")
     with koord.running(cluster.kubeconfig, made.namespace, pods={"gpu": 8}) as queue:
         yield Koord(made, queue)
         _remove(made)
@@ -129,6 +123,50 @@ def koord_team(cluster: RunningCluster, tmp_path: Path) -> Iterator[Koord]:
 def _remove(team: Team) -> None:
     team.kubectl("delete", "jobs", "--all", "--wait=false")
     team.cluster.kubectl.run("delete", "namespace", team.namespace, "--wait=false")
+
+
+def sample_of(team: Team, name: str, **changes: str) -> None:
+    """The repository of a sample, with some words of its converter.yaml changed."""
+    shutil.copytree(SAMPLES / name, team.repo, dirs_exist_ok=True)
+    settings = team.repo / "converter.yaml"
+    text = settings.read_text()
+    for old, new in {f"campaigns-{name}": team.namespace, **changes}.items():
+        assert old in text
+        text = text.replace(old, new)
+    settings.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "paused"),
+    [("koord", ("deeds", "petitions"), "ledgers"), ("plain", ("guests",), "late-guests")],
+)
+def test_the_samples(
+    name: str,
+    ends: tuple[str, ...],
+    paused: str,
+    koord_team: Koord,
+    cluster: RunningCluster,
+    tmp_path: Path,
+) -> None:
+    team = koord_team.team
+    if name == "plain":
+        team = unqueued_team(cluster, tmp_path / "plain", Backend.NONE)
+    priority_class = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": f"{name}-urgent"},
+        "value": 1000,
+        "preemptionPolicy": "Never",
+    }
+    cluster.local.kubectl.apply([priority_class])
+    sample_of(team, name, **({"archive": "gpu"} if name == "koord" else {}))
+    assert "1 paused" in team.apply().stdout
+    eventually(lambda: team.ended(*ends), "the end of what is not paused")
+    found = phases(team)
+    assert found == {**dict.fromkeys(ends, "Finished"), paused: "Paused"}
+    assert team.run("diff", ".").code == 0
+    if name == "plain":
+        _remove(team)
 
 
 def phases(team: Team) -> dict[str, str]:
