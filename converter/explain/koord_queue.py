@@ -8,6 +8,7 @@ from converter.explain.facts import Part
 from converter.explain.stopped import ENDING_SECONDS, is_past
 from converter.explain.text import counted
 from converter.koord_queue.unit import (
+    ENQUEUED,
     backoff,
     execution_time,
     has_ended,
@@ -55,12 +56,13 @@ def unenforced(part: Part) -> Iterator[Cause]:
 
 def time_over(part: Part) -> Iterator[Cause]:
     """Stopped by its execution time, which is no pause of git's."""
-    if not _is_stopped(part) or not is_spent(part.job, part.workloads):
+    if not _is_stopped(part) or part.status.hold or not is_spent(part.job, part.workloads):
         return
     limit = execution_time(part.job, part.workloads).limit
+    seconds = f"the {limit} s" if limit is not None else "all the time"
     yield Cause(
         "execution-time-over",
-        f"it has run for the {limit} s that {part.facts.pipeline_file} gives it "
+        f"it has run for {seconds} that {part.facts.pipeline_file} gives it "
         "(max_execution_seconds), and Koord-Queue has stopped it",
         _again(part, "gives it the whole time once more"),
     )
@@ -95,7 +97,7 @@ def without_unit(part: Part) -> Iterator[Cause]:
         return
     yield Cause(
         "no-queue-unit",
-        "Koord-Queue has made no QueueUnit for its Job",
+        f"Koord-Queue has made no QueueUnit for its Job, which is of {part.status.created}",
         f"{_PLATFORM}: they have to run with the extension for batch/job",
     )
 
@@ -149,14 +151,24 @@ def _why_waiting(part: Part, unit: Object) -> Cause | None:
             "Koord-Queue has admitted it, and its Job is not started yet",
             f"wait a moment; where nothing happens, {_PLATFORM}",
         )
+    if part.status.active or phase_of(unit) not in (ENQUEUED, "SchedFailed"):
+        return Cause(
+            "starting",
+            part.status.detail or f"Koord-Queue says {said(phase_of(unit))}, and it does not run",
+            f"wait a moment; where nothing happens, {_PLATFORM}",
+        )
     quota = _quota_of(unit)
+    if not quota:
+        return Cause(
+            "no-quota",
+            "its QueueUnit names no quota, so Koord-Queue never starts it and says nothing of that",
+            f"have the label {KOORD_QUOTA_LABEL} put on it: it is copied from the Job only once",
+        )
     message = said((unit.get("status") or {}).get("message"))
     return Cause(
         "queued",
         f"it waits in the quota {quota}" + (f": {message}" if message else ""),
-        "wait until others have ended, write a smaller window, or have the quota's max raised"
-        if quota
-        else f"have the label {KOORD_QUOTA_LABEL} put on its QueueUnit, or it never starts",
+        "wait until others have ended, write a smaller window, or have the quota's max raised",
     )
 
 

@@ -79,7 +79,8 @@ def _stopped(job: Object, unit: Object, pods: int, since: str) -> JobPhase:
         return JobPhase(Phase.PAUSED, "", since)
     if is_spent(job, (unit,)):
         limit = execution_time(job, (unit,)).limit
-        return JobPhase(Phase.PAUSED, f"its execution time of {limit} s is over", since)
+        of = f" of {limit} s" if limit is not None else ""
+        return JobPhase(Phase.PAUSED, f"its execution time{of} is over", since)
     return JobPhase(
         Phase.PAUSED, "not by git: its execution time is over, or somebody stopped it", since
     )

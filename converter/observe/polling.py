@@ -2,6 +2,7 @@
 
 import time
 
+from converter.capabilities import CAPABILITIES
 from converter.cluster.client import Client
 from converter.model import Repo
 from converter.observe.status import Status, statuses
@@ -12,12 +13,15 @@ from converter.reconcile.live import read_for_status
 class Polling:
     """The campaigns of a repository and those that it left on the cluster."""
 
-    places_unread = "without a watch the places in the queue are not read"
-
     def __init__(self, client: Client, repo: Repo) -> None:
         self._client = client
         self._settings = repo.settings
         self._wanted = wanted_of(repo)
+        self.places_unread = (
+            "without a watch the places in the queue are not read"
+            if CAPABILITIES[repo.settings.backend].position
+            else ""
+        )
 
     def read(self) -> list[Status]:
         """Raises `ApiError` and `ClusterUnavailable`."""

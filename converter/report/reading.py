@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from converter import __version__
+from converter.capabilities import CAPABILITIES
 from converter.cluster.client import Client
 from converter.explain.facts import facts_of
 from converter.explain.reading import CONCURRENCY, read_for_explain
@@ -59,8 +60,8 @@ class Reading:
 
     def _with_chain(self, repo: Repo, snapshot: Snapshot) -> Snapshot:
         """The quota is shown whether or not something waits for it."""
-        if snapshot.chain is not None:
-            return snapshot
         settings = repo.settings
+        if snapshot.chain is not None or not CAPABILITIES[settings.backend].flavors:
+            return snapshot
         chain = read_chain(self.client, settings.namespace, settings.queue, (), CONCURRENCY)
         return replace(snapshot, chain=chain)

@@ -126,7 +126,29 @@ KOORD: list[tuple[str, dict[str, Any], str, str, str]] = [
         "in the quota gpu: insufficient quota",
         "smaller window",
     ),
-    ("no quota named", {"unit": {"labels": {}}}, "queued", "", KOORD_QUOTA_LABEL),
+    ("no quota named", {"unit": {"labels": {}}}, "no-quota", "names no quota", KOORD_QUOTA_LABEL),
+    (
+        "evicted, and its pods are there yet",
+        {"unit": {}, "active": 2},
+        "starting",
+        "evicted, 2 pods ending",
+        "wait",
+    ),
+    (
+        "running, for Koord-Queue",
+        {"unit": {"phase": "Running"}},
+        "starting",
+        "Koord-Queue says Running",
+        "wait",
+    ),
+    ("a phase of a later release", {"unit": {"phase": "New"}}, "starting", "says New", "wait"),
+    (
+        "its time is over, of which no length is known",
+        {"unit": {"active": False, "conditions": [SPENT]}},
+        "execution-time-over",
+        "for all the time that",
+        "",
+    ),
     (
         "backing off",
         {
