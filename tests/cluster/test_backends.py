@@ -23,6 +23,7 @@ from cluster import koord, koord_crds
 from converter.capabilities import CAPABILITIES
 from converter.cluster.client import Client
 from converter.cluster.resources import JOBS
+from converter.errors import NotFound
 from converter.koord_queue.definition import read_spec_fields
 from converter.model import Backend
 from converter.names import KOORD_ACTIVE_ANNOTATION
@@ -95,7 +96,15 @@ def define(cluster: RunningCluster, *, later: bool) -> None:
     cluster.local.kubectl.apply([koord_crds.queue_units(later=later), koord_crds.queues()])
     client = Client.from_kubeconfig(kubeconfig=cluster.kubeconfig)
     koord.wait_for_definition(client)
-    eventually(lambda: ("active" in read_spec_fields(client)) is later, "the generation")
+
+    def is_published() -> bool:
+        # Seconds after the objects themselves are served.
+        try:
+            return ("active" in read_spec_fields(client)) is later
+        except NotFound:
+            return False
+
+    eventually(is_published, "the generation")
 
 
 @dataclass(frozen=True)
