@@ -43,6 +43,11 @@ _KOORD: Final = "/apis/scheduling.x-k8s.io/v1alpha1"
 QUEUE_UNITS: Final = Resource(_KOORD, "queueunits", "QueueUnit")
 KOORD_QUEUES: Final = Resource(_KOORD, "queues", "Queue")
 
+# Of the pods themselves, where no Kueue has classes of its own.
+POD_PRIORITY_CLASSES: Final = Resource(
+    "/apis/scheduling.k8s.io/v1", "priorityclasses", "PriorityClass", namespaced=False
+)
+
 # What Kueue's visibility API has of a LocalQueue: its subresource `pendingworkloads`.
 LOCAL_QUEUES_VISIBLE: Final = Resource(
     "/apis/visibility.kueue.x-k8s.io/v1beta2", "localqueues", "LocalQueue"

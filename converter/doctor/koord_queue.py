@@ -89,10 +89,10 @@ def gates_finding(deployments: tuple[Object, ...] | Unknown) -> Finding:
         return _GATES.unknown(f"its feature gates are not known: {deployments.why}", ask)
     binaries = {QUEUE_BINARY: "", CONTROLLERS_BINARY: ""}
     for words in map(_words, _containers(deployments)):
-        names = [word.rpartition("/")[2] for word in words]
-        for binary in binaries:
-            if binary in names:
-                binaries[binary] = "on" if any(map(_GATE_ON.search, words)) else "not named"
+        binary = words[0].rpartition("/")[2] if words else ""
+        # One without it is enough: which of several is the one that counts is not known.
+        if binary in binaries and binaries[binary] != "not named":
+            binaries[binary] = "on" if any(map(_GATE_ON.search, words)) else "not named"
     if all(found == "on" for found in binaries.values()):
         return _GATES.ok(f"{GATE} is among the arguments of both of its Deployments")
     said = ", ".join(f"{each}: {found or 'not found'}" for each, found in binaries.items())

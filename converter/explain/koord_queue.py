@@ -12,6 +12,7 @@ from converter.koord_queue.unit import (
     backoff,
     execution_time,
     has_ended,
+    is_admitted,
     is_being_preempted,
     is_spent,
     is_stuck,
@@ -44,7 +45,7 @@ def unenforced(part: Part) -> Iterator[Cause]:
             f"git pauses it, and its QueueUnit is active: {pods} there",
             "run `campaigns apply` again; where that does not help, somebody else sets spec.active",
         )
-    elif is_suspended(part.job) and not is_past(part, part.status.since, ENDING_SECONDS):
+    elif _is_ending(part) and not is_past(part, part.status.since, ENDING_SECONDS):
         yield Cause("pausing", f"it is being stopped: {pods} still ending", "wait")
     else:
         yield Cause(
@@ -52,6 +53,10 @@ def unenforced(part: Part) -> Iterator[Cause]:
             f"its pause does not hold ({pods} there): {why_unenforced(part.job, part.workloads)}",
             _PLATFORM,
         )
+
+
+def _is_ending(part: Part) -> bool:
+    return is_suspended(part.job) and not any(map(is_admitted, part.workloads))
 
 
 def time_over(part: Part) -> Iterator[Cause]:

@@ -20,15 +20,24 @@ from converter.names import OPENED_ANNOTATION, STARTS_ANNOTATION, SUSPEND_ANNOTA
 
 
 def plain_state(live: Object, kind: OwnerKind, pods_remain: int) -> State:
-    """What an object without a queue says."""
+    """What an object without a queue says.
+
+    One that was started, and is suspended though neither a hold nor the annotation of git's pause
+    says so, was stopped by somebody, or by apply for a campaign that is held back and whose
+    annotation could not be sent.
+    """
+    mark = mark_of(annotations(live))
+    opened = annotation(live, OPENED_ANNOTATION) == "true"
+    paused_in_git = annotation(live, SUSPEND_ANNOTATION) == "true"
     return State(
-        mark=mark_of(annotations(live)),
+        mark=mark,
         stopped=is_suspended(live),
+        stopped_by_other=is_suspended(live) and opened and mark is None and not paused_in_git,
         queued=False,
-        opened=annotation(live, OPENED_ANNOTATION) == "true",
+        opened=opened,
         ended=kind.has_ended(live),
         going=is_being_deleted(live),
-        paused_in_git=annotation(live, SUSPEND_ANNOTATION) == "true",
+        paused_in_git=paused_in_git,
         pods_remain=pods_remain,
     )
 

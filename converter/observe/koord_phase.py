@@ -18,6 +18,7 @@ from converter.holds.words import named, told
 from converter.koord_queue.unit import (
     execution_time,
     has_ended,
+    is_admitted,
     is_being_preempted,
     is_spent,
     is_stuck,
@@ -70,6 +71,8 @@ def _stopped(job: Object, unit: Object, pods: int, since: str) -> JobPhase:
         )
     elif pods:
         left = f"{pods_of(pods)} ending"
+    elif is_admitted(unit):
+        left = "its QueueUnit is inactive, but Koord-Queue has admitted it and may start it"
     if left:
         who = f"being held by {named(mark)}: " if mark else ""
         return JobPhase(Phase.PAUSING, f"{who}{left}", since)

@@ -28,4 +28,5 @@ def plain_phase(job: Object, pods: int) -> JobPhase:
         return JobPhase(Phase.HELD, told(mark), since)
     if not paused and annotation(job, OPENED_ANNOTATION) != "true":
         return JobPhase(Phase.WAITING, "it was created and not started: apply again", since)
-    return JobPhase(Phase.PAUSED, "", since)
+    detail = "" if paused else "not by git, which lets it run: apply again"
+    return JobPhase(Phase.PAUSED, detail, since)

@@ -12,6 +12,7 @@ from converter.cluster.objects import Object
 from converter.cluster.resources import (
     CLUSTER_QUEUES,
     LOCAL_QUEUES,
+    POD_PRIORITY_CLASSES,
     PRIORITY_CLASSES,
     RESOURCE_FLAVORS,
     Resource,
@@ -81,6 +82,15 @@ def read_chain(
     flavors = reader.read(*((RESOURCE_FLAVORS, each) for each in flavor_names(cluster_queue)))
     by_name = {name: read for (_, name), read in flavors.items()}
     return QueueChain(queue, local_queue, cluster_queue, by_name, named)
+
+
+def read_pod_classes(
+    client: Client, classes: Iterable[str], concurrency: int
+) -> Mapping[str, Read]:
+    """The PriorityClasses of these names, as `read_chain` reads those of Kueue."""
+    wanted = ((POD_PRIORITY_CLASSES, each) for each in sorted(classes))
+    found = _Reader(client, "", concurrency).read(*wanted)
+    return {name: read for (_, name), read in found.items()}
 
 
 def cluster_queue_name(local_queue: Object) -> str:

@@ -8,13 +8,14 @@ from converter.cluster.client import Client
 from converter.manifest import Manifest
 from converter.model import Backend, Settings
 from converter.queues.base import QueueSystem
-from converter.reconcile.admission import objections, waiting_jobs
+from converter.queues.suspended import pod_priority_class_of
+from converter.reconcile.admission import Waiting, objections, waiting_jobs
 from converter.reconcile.execute import Sender, Sent
 from converter.reconcile.live import Live
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.plan import HeldBack, Plan, Unit
 from converter.reconcile.planner import plan
-from converter.reconcile.queue_chain import read_chain
+from converter.reconcile.queue_chain import Missing, Unknown, read_chain, read_pod_classes
 from converter.reconcile.side_by_side import side_by_side
 from converter.reconcile.undeclared import undeclared
 
@@ -91,14 +92,15 @@ def _objections(
     concurrency: int,
 ) -> tuple[Mapping[str, str], list[Event]]:
     """Why campaigns could never be admitted, and what to say of what could not be read for that."""
-    if settings.backend is Backend.KOORD_QUEUE:
-        found, unread = undeclared(client, manifests, live)
-        return found, [
-            Event(Fate.NOTE, "Koord-Queue", f"{unread}: apply goes on")
-        ] if unread else []
-    if not CAPABILITIES[settings.backend].flavors:
-        return {}, []
     waiting = waiting_jobs(manifests, live)
+    if not CAPABILITIES[settings.backend].flavors:
+        found, notes = _without_a_class(client, waiting, concurrency)
+        if settings.backend is Backend.KOORD_QUEUE:
+            undone, unread = undeclared(client, manifests, live)
+            found |= undone
+            if unread:
+                notes.append(Event(Fate.NOTE, "Koord-Queue", f"{unread}: apply goes on"))
+        return found, notes
     if not waiting:
         return {}, []
     classes = {each.priority_class for each in waiting} - {""}
@@ -106,6 +108,23 @@ def _objections(
     detail = f"{', '.join(chain.unknown)}: campaigns go out unchecked"
     notes = [Event(Fate.NOTE, f"LocalQueue {settings.queue}", detail)] if chain.unknown else []
     return objections(waiting, chain, settings), notes
+
+
+def _without_a_class(
+    client: Client, waiting: Sequence[Waiting], concurrency: int
+) -> tuple[dict[str, str], list[Event]]:
+    """Campaigns of a PriorityClass that is not there: the API server takes none of their pods."""
+    named = {each.job.campaign: pod_priority_class_of(each.job.body) for each in waiting}
+    read = read_pod_classes(client, set(named.values()) - {""}, concurrency)
+    found = {
+        campaign: f"there is no PriorityClass {each} in the cluster, and no pod of it can be made: "
+        "have it created, or write another priority"
+        for campaign, each in named.items()
+        if isinstance(read.get(each), Missing)
+    }
+    unread = [each.why for each in read.values() if isinstance(each, Unknown)]
+    detail = f"{', '.join(unread)}: campaigns go out unchecked"
+    return found, [Event(Fate.NOTE, "PriorityClasses", detail)] if unread else []
 
 
 def _accepted(

@@ -15,6 +15,7 @@ from converter.cluster.objects import (
     job_end,
     label,
     name,
+    uid,
 )
 from converter.holds.words import in_force, lifted_by
 from converter.manifest import Manifest, Role
@@ -78,6 +79,7 @@ def hold_back_campaign(
         _changed_volumes,
         _recorded_otherwise,
         _lost,
+        _made_anew,
         _changed_inputs,
     )
     for part in parts:
@@ -229,6 +231,21 @@ def _lost(part: Part, live: Live) -> str:
     return (
         f"its Job {part.job.name} was created and is gone, and no record says how it ended, so it "
         "may have finished: write a new campaign file to run it again"
+    )
+
+
+def _made_anew(part: Part, live: Live) -> str:
+    """A Job that is not the one which ended: somebody applied what `render` writes, or kept it."""
+    job = live.jobs.get(part.job.name)
+    record = _record(part, live)
+    if job is None or job_end(job) is not None or record is None or record.job_uid == uid(job):
+        return ""
+    volumes = live.configmaps.get(part.volumes.name)
+    if volumes is None or annotation(volumes, JOB_UID_ANNOTATION) != record.job_uid:
+        return ""
+    return (
+        f"it has ended ({record.phase}), and somebody made its Job {part.job.name} anew, which is "
+        "not applied: delete that Job, and to have the work done again write a new campaign file"
     )
 
 

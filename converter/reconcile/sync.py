@@ -103,7 +103,7 @@ def _carry_out(sync: Sync, task: _Task) -> list[Event]:
     events: list[Event] = []
     for _ in range(TRIES):
         decision = task.decide(sync)
-        if decision.move in (Move.KEEP, Move.REMEMBER):
+        if decision.move in (Move.KEEP, Move.REMEMBER) and decision.reason:
             events.append(_event(Fate.NOTE, task, decision.reason))
         if task.job is None or decision.move not in (*WRITES, Move.REMEMBER):
             return events
@@ -126,8 +126,10 @@ def _carry_out(sync: Sync, task: _Task) -> list[Event]:
         try:
             job, found = sync.lever.read_anew(sync.client, sync.namespace, task.job)
             task = _Task(task.wish, job, tuple(found))
-        except NotFound:
-            return events
+        except NotFound as error:
+            # There is nothing left to pause; what should run does not.
+            failed = [_event(_failed(task), task, f"{error}: apply again")]
+            return [*events, *(failed if task.wish.active else ())]
         except (ApiError, ClusterUnavailable) as error:
             return [*events, _event(_failed(task), task, str(error))]
     named = first_few(
@@ -142,7 +144,7 @@ def _carry_out(sync: Sync, task: _Task) -> list[Event]:
 
 
 def _remember(sync: Sync, task: _Task, job: Object, decision: Decision) -> None:
-    """Note on a Job why it stays stopped. Without the note a later report says less, not wrong."""
+    """Note on a Job what stops it. Where that fails the next apply does it."""
     try:
         sync.lever.write(sync.client, sync.namespace, task.wish, job, job, decision)
     except (ApiError, ClusterUnavailable):

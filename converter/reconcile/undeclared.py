@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from converter.cluster.client import Client
 from converter.cluster.objects import annotation
-from converter.errors import ApiError, NotFound
+from converter.errors import ApiError, ClusterUnavailable, NotFound
 from converter.koord_queue.definition import read_spec_fields
 from converter.koord_queue.unit import NO_ACTIVE
 from converter.manifest import Manifest, Role
@@ -37,7 +37,8 @@ def undeclared(
 ) -> tuple[dict[str, str], str]:
     """Why new campaigns may not be created, and why that could not be told; empty where it could.
 
-    Asks the cluster only where there is a new campaign.
+    Asks the cluster only where there is a new campaign. Where it does not say, a new one that is
+    paused stays back: it might run.
     """
     new = [each for each in manifests if each.role is Role.CAMPAIGN and each.name not in live.jobs]
     if not new:
@@ -46,8 +47,11 @@ def undeclared(
         declared = read_spec_fields(client)
     except NotFound:
         return {each.campaign: NOT_INSTALLED for each in new}, ""
-    except ApiError as error:
-        return {}, f"which fields QueueUnits have could not be read ({error.message})"
+    except (ApiError, ClusterUnavailable) as error:
+        unread = f"which fields QueueUnits have could not be read ({error})"
+        why = f"it is new and paused, and {unread}, so it might run all the same: apply again"
+        paused = [each for each in new if annotation(each.body, KOORD_ACTIVE_ANNOTATION)]
+        return {each.campaign: why for each in paused}, unread
     found: dict[str, str] = {}
     for manifest in new:
         for key, (field, why) in _FIELDS.items():

@@ -27,7 +27,14 @@ def read_units(client: Client, namespace: str, backend: Backend) -> dict[str, tu
     listed = listed_units(backend)
     if listed is None:
         return found
-    for unit in client.list(listed[0], namespace, selector=listed[1]):
+    try:
+        units = client.list(listed[0], namespace, selector=listed[1])
+    except NotFound:
+        if backend is Backend.KUEUE:
+            raise
+        # Koord-Queue is not installed: nothing is queued, and nothing can be paused.
+        return found
+    for unit in units:
         if job := job_uid(unit, backend):
             found[job] = (*found.get(job, ()), unit)
     return found

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from converter.cluster.objects import name
+from converter.cluster.objects import name, uid
 from converter.cluster.resources import JOBS
 from converter.errors import ApiError, ClusterUnavailable
 from converter.reconcile.live import workloads_of
@@ -30,6 +31,7 @@ def verify_pauses(
     """
     failed = {event.target for event in sync.outcome.events if event.fate is Fate.PAUSE_FAILED}
     left = [wish for wish in wishes if wish.job not in failed and not _holds(sync, wish, before)]
+    _remind(sync, left)
     until = time.monotonic() + wait_seconds
     pause = FIRST_PAUSE_SECONDS
     trouble = ""
@@ -62,9 +64,30 @@ def verify_pauses(
         sync.outcome.add(Event(Fate.PAUSE_FAILED, wish.job, detail, wish.campaign))
 
 
+def _remind(sync: Sync, wishes: Sequence[PauseWish]) -> None:
+    """Of pauses that an earlier apply wrote, and that do not hold: it may have been stopped there.
+
+    The look that follows tells what came of it.
+    """
+    told = {event.target for event in sync.outcome.events if event.fate is Fate.PAUSED}
+    for wish in wishes:
+        job = sync.jobs.get(wish.job)
+        if job is None or wish.job in told:
+            continue
+        with suppress(ApiError, ClusterUnavailable):
+            sync.lever.remind(sync.client, sync.namespace, job)
+
+
 def _look(sync: Sync) -> tuple[Sync, Units]:
-    """The Jobs and what the queue made for them, as they are now."""
-    jobs = {name(job): job for job in sync.client.list(JOBS, sync.namespace)}
+    """The same Jobs and what the queue made for them, as they are now.
+
+    Another Job of a name may be anybody's, and is not paused: it counts as gone.
+    """
+    jobs = {
+        name(job): job
+        for job in sync.client.list(JOBS, sync.namespace)
+        if name(job) in sync.jobs and uid(job) == uid(sync.jobs[name(job)])
+    }
     return replace(sync, jobs=jobs), sync.read_units()
 
 

@@ -117,10 +117,12 @@ class KoordQueue:
             if said in ("true", "false") and is_active(unit) is not (said == "true"):
                 self._spec(unit, active=said == "true")
                 return
-            if not is_active(unit):
+            if not is_active(unit) and (phase != "Enqueued" or not job["spec"].get("suspend")):
                 self._deactivate(job, unit, phase)
                 return
-        if phase == "Dequeued" and job["spec"].get("suspend"):
+        if phase == "Enqueued" and (unit.get("status") or {}).get("admissions"):
+            self._uncount(job, unit)
+        elif phase == "Dequeued" and job["spec"].get("suspend"):
             self._suspend(job, suspend=False)
         elif phase == "Dequeued" and job.get("status", {}).get("ready"):
             self._status(unit, phase="Running", condition=("PodsReady", "True", "PodsRunning"))
@@ -138,7 +140,10 @@ class KoordQueue:
                 message="Evicted because the queue unit is deactivated",
                 condition=("Evicted", "True", "Deactivated"),
             )
-        elif admissions and not job.get("status", {}).get("active") and not self.keeps_admissions:
+
+    def _uncount(self, job: Object, unit: Object) -> None:
+        """Also where it was made active in the meantime, or nothing would start it again."""
+        if not job.get("status", {}).get("active") and not self.keeps_admissions:
             self._status(unit, phase="Enqueued", admissions=[])
 
     def _create(self, job: Object) -> None:

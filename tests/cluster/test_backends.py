@@ -2,69 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import backends_document as document
 import pytest
+from cluster.backend_teams import Koord, define, remove, unqueued_team
 from cluster.team import SLOW, Team, eventually
 from conftest import RunningCluster, TeamFactory
-from localcluster.tenant import Tenant
 
-from cluster import koord, koord_crds
+from cluster import koord
 from converter.capabilities import CAPABILITIES
-from converter.cluster.client import Client
 from converter.cluster.resources import JOBS
-from converter.errors import NotFound
-from converter.koord_queue.definition import read_spec_fields
 from converter.model import Backend
 from converter.names import KOORD_ACTIVE_ANNOTATION
 
-NUMBERS = itertools.count()
 SAMPLES = Path(__file__).parents[2] / "campaigns"
 TIME_OVER = "it has run for the 7200 s that pipelines/slow.yaml gives it"
-
-
-def unqueued_team(
-    cluster: RunningCluster, home: Path, backend: Backend, **settings: object
-) -> Team:
-    """A namespace without the chart, and one identity with all the rights of the documents."""
-    rules = [rule for role in document.roles(backend).values() for rule in role]
-    name = f"b{os.getpid()}-{next(NUMBERS)}"
-    tenant = Tenant(cluster.local.kubectl, cluster.helm_command, name, name)
-    account = f"{name}-apply"
-    subject = {"kind": "ServiceAccount", "name": account, "namespace": name}
-    group = "rbac.authorization.k8s.io"
-    cluster.local.kubectl.apply(
-        [
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
-            _named("v1", "ServiceAccount", account, name),
-            {**_named(f"{group}/v1", "Role", account, name), "rules": rules},
-            {
-                **_named(f"{group}/v1", "RoleBinding", account, name),
-                "roleRef": {"apiGroup": group, "kind": "Role", "name": account},
-                "subjects": [subject],
-            },
-        ]
-    )
-    home.mkdir()
-    tenant.write_kubeconfig(home / "kubeconfig")
-    team = Team(cluster.local, tenant, home / "repo", home / "kubeconfig")
-    team.write_settings(backend=str(backend), **settings)
-    return team
-
-
-def _named(version: str, kind: str, name: str, namespace: str) -> dict[str, object]:
-    metadata = {"name": name, "namespace": namespace}
-    return {"apiVersion": version, "kind": kind, "metadata": metadata}
 
 
 @pytest.fixture(params=[each.value for each in CAPABILITIES])
@@ -82,42 +39,13 @@ def team(
     if backend is Backend.NONE:
         made = unqueued_team(cluster, tmp_path / "none", backend, queue="")
         yield made
-        _remove(made)
+        remove(made)
         return
     define(cluster, later=True)
     made = unqueued_team(cluster, tmp_path / "koord", Backend.KOORD_QUEUE, queue="gpu")
     with koord.running(cluster.kubeconfig, made.namespace, pods={"gpu": 8}):
         yield made
-        _remove(made)
-
-
-def define(cluster: RunningCluster, *, later: bool) -> None:
-    """QueueUnits of one generation. No other file of tests has any."""
-    cluster.local.kubectl.apply([koord_crds.queue_units(later=later), koord_crds.queues()])
-    client = Client.from_kubeconfig(kubeconfig=cluster.kubeconfig)
-    koord.wait_for_definition(client)
-
-    def is_published() -> bool:
-        # Seconds after the objects themselves are served.
-        try:
-            return ("active" in read_spec_fields(client)) is later
-        except NotFound:
-            return False
-
-    eventually(is_published, "the generation")
-
-
-@dataclass(frozen=True)
-class Koord:
-    """A team on Koord-Queue's stand-in, whose faults and gates a test may set."""
-
-    team: Team
-    queue: koord.KoordQueue
-
-    def unit(self, name: str) -> dict[str, Any]:
-        found = self.team.get("queueunit", name)
-        assert found is not None
-        return found
+        remove(made)
 
 
 @pytest.fixture
@@ -126,12 +54,7 @@ def koord_team(cluster: RunningCluster, tmp_path: Path) -> Iterator[Koord]:
     made = unqueued_team(cluster, tmp_path / "koord", Backend.KOORD_QUEUE, queue="gpu")
     with koord.running(cluster.kubeconfig, made.namespace, pods={"gpu": 8}) as queue:
         yield Koord(made, queue)
-        _remove(made)
-
-
-def _remove(team: Team) -> None:
-    team.kubectl("delete", "jobs", "--all", "--wait=false")
-    team.cluster.kubectl.run("delete", "namespace", team.namespace, "--wait=false")
+        remove(made)
 
 
 def sample_of(team: Team, name: str, **changes: str) -> None:
@@ -175,7 +98,7 @@ def test_the_samples(
     assert found == {**dict.fromkeys(ends, "Finished"), paused: "Paused"}
     assert team.run("diff", ".").code == 0
     if name == "plain":
-        _remove(team)
+        remove(team)
 
 
 def phases(team: Team) -> dict[str, str]:
@@ -285,7 +208,7 @@ def test_without_the_field_no_pause_is_claimed(koord_team: Koord, cluster: Runni
     done = team.apply()
     assert "2 paused" in done.stdout
     eventually(lambda: not team.pods("slow"), "no pod of what is paused")
-    assert phases(team) == {"slow": "Paused", "fresh": "Paused"}
+    eventually(lambda: phases(team) == {"slow": "Paused", "fresh": "Paused"}, "both pauses")
 
 
 def test_what_koord_queue_does_not_do_is_said(koord_team: Koord) -> None:
@@ -329,6 +252,32 @@ def test_what_koord_queue_does_not_do_is_said(koord_team: Koord) -> None:
     assert "note: slow" in done.stderr
     assert "write suspend: true in campaigns/slow.yaml and apply" in done.stderr
     assert writes(team, mark) == []
+
+
+def test_a_pause_of_what_waits_hangs_on_a_gate_that_nobody_can_read(koord_team: Koord) -> None:
+    """And where it is off, the next apply says that the pause does not hold."""
+    team, queue = koord_team.team, koord_team.queue
+    queue.pods["gpu"] = 0
+    queue.queue_gate = queue.controllers_gate = False
+    team.write_pipeline("slow", script=SLOW)
+    team.write_campaign("slow", pipeline="slow")
+    team.apply()
+    eventually(lambda: koord_team.unit("slow").get("status"), "it waits")
+
+    team.write_campaign("slow", pipeline="slow", suspend=True)
+    done = team.apply()
+    assert "active=false; koord-queue keeps to that only with its feature gate" in done.stdout
+    assert team.status()["slow"]["phase"] == "Paused"
+
+    queue.pods["gpu"] = 8
+    eventually(lambda: team.pods("slow"), "it starts all the same")
+    assert team.status()["slow"]["phase"] == "Pausing"
+    done = team.apply("--pause-wait=1", code=1)
+    assert "not paused: slow" in done.stderr
+    queue.controllers_gate = True
+    # The next apply has the controllers look at the Job again; its annotation has not changed.
+    assert team.apply().code == 0
+    eventually(lambda: team.status()["slow"]["phase"] == "Paused", "the pause")
 
 
 def test_a_hold_on_a_queue_unit(koord_team: Koord, cluster: RunningCluster) -> None:

@@ -49,7 +49,7 @@ def test_a_running_campaign_is_paused_and_goes_on_where_it_was(team: Team) -> No
     )
     assert team.job("one")["spec"]["suspend"] is True
     assert team.job_status("one")["completedIndexes"] == "0"
-    assert team.status()["one"]["phase"] == "Paused"
+    eventually(lambda: team.status()["one"]["phase"] == "Paused", "the word of it")
     paused = team.cluster.audit_mark()
     again = team.apply()
     assert "0 paused" in again.stdout

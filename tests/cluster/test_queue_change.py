@@ -69,7 +69,8 @@ def test_a_job_that_somebody_started_without_kueue_is_paused_again(two_queues: T
     eventually(lambda: team.pods("one"), "a pod without an admission")
     team.apply()
     eventually(lambda: not team.pods("one"), "the pause")
-    assert team.status()["one"]["phase"] == "Paused"
+    # The Job's own count of its pods comes a moment after they are gone.
+    eventually(lambda: team.status()["one"]["phase"] == "Paused", "the word of it")
     team.kubectl("patch", "job", "one", "--type=merge", '--patch={"spec":{"suspend":false}}')
     team.write_campaign("one")
     done = team.apply(code=3)

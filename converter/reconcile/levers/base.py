@@ -51,6 +51,10 @@ class Lever(Protocol):
         """
         ...
 
+    def remind(self, client: Client, namespace: str, job: Object) -> None:
+        """Have the queue look again at a Job whose pause an earlier apply wrote."""
+        ...
+
     def read_anew(
         self, client: Client, namespace: str, job: Object
     ) -> tuple[Object, Sequence[Object]]:

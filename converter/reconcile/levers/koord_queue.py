@@ -23,16 +23,16 @@ from converter.cluster.objects import (
     version,
 )
 from converter.cluster.resources import JOBS, QUEUE_UNITS
-from converter.errors import CannotPause, Conflict, Invalid, NotFound
+from converter.errors import CannotPause, Conflict, Invalid
 from converter.koord_queue.definition import read_spec_fields
 from converter.koord_queue.unit import (
     NO_ACTIVE,
     execution_time,
     has_ended,
+    is_admitted,
     is_being_preempted,
     is_spent,
     is_stuck,
-    owner_uid,
     phase_of,
 )
 from converter.model import Backend
@@ -49,6 +49,9 @@ from converter.reconcile.outcome import Event, Fate
 from converter.reconcile.pause import Decision, Move, kept
 from converter.reconcile.plan import PauseWish
 from converter.reconcile.units import read_units, the_same
+
+# What nobody can read, and a pause of one that waits hangs on.
+KEPT_BY_GATE: Final = "koord-queue keeps to that only with its feature gate QueueUnitActive"
 
 # What a Job loses when git's resume is through.
 RESUMED: Final = {
@@ -117,28 +120,34 @@ class KoordQueueLever:
         Raises CannotPause where the API server does not know the field, and would drop it.
         """
         if decision.move is Move.REMEMBER:
+            spent = None if annotation(job, BUDGET_SPENT_ANNOTATION) else _written(client)
             by_git = _is_paused_by_git(job)
-            noted_now = RESUMED if by_git else {BUDGET_SPENT_ANNOTATION: _written(client)}
-            _annotate(client, namespace, job, noted_now)
+            noted_now = RESUMED if by_git else {BUDGET_SPENT_ANNOTATION: spent}
+            _annotate(client, namespace, job, noted_now, version=version(job))
             return ""
         if wish.active:
             return _write_resume(client, namespace, job, target)
         off = {"spec": {"active": False}}
-        noted = _is_noted(job)
-        if not noted:
+        if not _is_noted(job):
             # Without the field, the annotation would keep Koord-Queue from ever starting the Job.
             if uid(target) != uid(job):
                 _set_active(client, namespace, target, off, active=False, dry_run=True)
             elif "active" not in read_spec_fields(client):
                 raise CannotPause(NO_ACTIVE)
             _annotate(client, namespace, job, PAUSED)
+        kept = f"; {KEPT_BY_GATE}" if is_suspended(job) else ""
         if uid(target) == uid(job):
-            return f"annotated with {KOORD_ACTIVE_ANNOTATION}: {INACTIVE}"
+            return f"annotated with {KOORD_ACTIVE_ANNOTATION}: {INACTIVE}{kept}"
         _set_active(client, namespace, target, off, active=False)
-        if noted and not is_suspended(job):
+        if _is_noted(job) and not is_suspended(job):
             # No annotation was written that would have Koord-Queue look at the running Job.
+            self.remind(client, namespace, job)
+        return f"active=false{kept}"
+
+    def remind(self, client: Client, namespace: str, job: Object) -> None:
+        """Koord-Queue looks at the Job of a running QueueUnit only when the Job changes."""
+        if _is_noted(job) and not is_suspended(job):
             _annotate(client, namespace, job, {NUDGED_ANNOTATION: _written(client)})
-        return "active=false"
 
     def read_anew(
         self, client: Client, namespace: str, job: Object
@@ -150,21 +159,23 @@ class KoordQueueLever:
     def holds(self, job: Object | None, found: Sequence[Object]) -> bool:
         """Whether the field says it, the Job is suspended and its pods are gone.
 
-        A suspended Job without that is none: it keeps its quota, and nobody starts it again.
+        A suspended Job without that is none: it keeps its quota, and nobody starts it again. One
+        that has been admitted is started next by controllers that do not look at the field.
         """
         if job is None or job_end(job) is not None or is_being_deleted(job):
             return True
         units = [unit for unit in found if not is_being_deleted(unit)]
         if not units or any(map(is_active, units)):
             return any(map(has_ended, units))
-        return is_suspended(job) and not (job.get("status") or {}).get("active")
+        ended = not (job.get("status") or {}).get("active")
+        return is_suspended(job) and ended and not any(map(is_admitted, units))
 
     def events(
         self, wishes: Sequence[PauseWish], before: Mapping[str, Object], after: Mapping[str, Object]
     ) -> list[Event]:
         """Of Jobs that were created inactive; all else is a write of this lever."""
         return [
-            Event(Fate.PAUSED, wish.job, "created inactive", wish.campaign)
+            Event(Fate.PAUSED, wish.job, f"created inactive; {KEPT_BY_GATE}", wish.campaign)
             for wish in wishes
             if not wish.active and wish.job not in before and wish.job in after
         ]
@@ -193,9 +204,15 @@ def unenforced(job: Object | None, found: Sequence[Object]) -> str:
             "spec.active of its QueueUnit was set to true again by somebody else, so it is not "
             "paused"
         )
-    if job is not None and is_suspended(job):
-        return "its QueueUnit is inactive and its Job suspended, and its pods have not ended"
     phases = ", ".join(sorted({phase_of(unit) for unit in found})) or "unknown"
+    if job is not None and is_suspended(job):
+        if any(map(is_admitted, found)):
+            return (
+                f"its QueueUnit is inactive and admitted all the same (phase {phases}), so its Job "
+                "is about to start: only with the feature gate QueueUnitActive on in koord-queue "
+                "and in koord-queue-controllers is it taken back, which it was not"
+            )
+        return "its QueueUnit is inactive and its Job suspended, and its pods have not ended"
     return (
         f"its QueueUnit is inactive, and Koord-Queue has not stopped the Job (phase {phases}): it "
         "does so only with the feature gate QueueUnitActive on in koord-queue-controllers, and "
@@ -216,6 +233,9 @@ def _pause(job: Object, units: Sequence[Object]) -> Decision:
 def _resume(job: Object, units: Sequence[Object], wish: PauseWish) -> Decision:
     inactive = [unit for unit in units if not is_active(unit)]
     if _is_paused_by_git(job):
+        if not units and not annotation(job, KOORD_ACTIVE_ANNOTATION):
+            # The note stays: a QueueUnit that was made from the old annotation may come yet.
+            return Decision(Move.NOTHING)
         if any(map(is_being_preempted, inactive)):
             return Decision(
                 Move.KEEP,
@@ -224,7 +244,9 @@ def _resume(job: Object, units: Sequence[Object], wish: PauseWish) -> Decision:
             )
         return Decision(Move.PATCH, tuple(map(name, units)) or (name(job),))
     if not inactive:
-        return Decision(Move.NOTHING)
+        # Somebody has made it active again, so it has its whole time once more.
+        outdated = units and annotation(job, BUDGET_SPENT_ANNOTATION)
+        return Decision(Move.REMEMBER if outdated else Move.NOTHING)
     again = (
         f"to have it run again, write suspend: true in campaigns/{wish.campaign}.yaml and apply, "
         "then take it out and apply"
@@ -246,19 +268,17 @@ def _resume(job: Object, units: Sequence[Object], wish: PauseWish) -> Decision:
 
 def _write_resume(client: Client, namespace: str, job: Object, target: Object) -> str:
     """Koord-Queue's annotation goes first; that git paused it is forgotten when all is done."""
-    is_unit = uid(target) != uid(job)
-    was_spent = is_unit and is_spent(job, (target,))
-    is_counted = False
     _annotate(client, namespace, job, {KOORD_ACTIVE_ANNOTATION: None})
-    if is_unit:
-        patch = {"metadata": {"resourceVersion": version(target)}, "spec": {"active": True}}
-        is_counted = is_stuck(_set_active(client, namespace, target, patch, active=True), job)
-    elif _has_unit(client, namespace, job):
-        made = "its QueueUnit was made in the meantime"
-        raise Conflict("patch", f"{JOBS.kind}/{name(job)}", 409, "Conflict", made)
-    _annotate(client, namespace, job, RESUMED)
-    if not is_unit:
+    if uid(target) == uid(job):
+        # One that was made in the meantime may be inactive, and would stay so for ever.
+        if uid(job) in read_units(client, namespace, Backend.KOORD_QUEUE):
+            made = "its QueueUnit was made in the meantime"
+            raise Conflict("patch", f"{JOBS.kind}/{name(job)}", 409, "Conflict", made)
         return "its annotation was taken away"
+    was_spent = is_spent(job, (target,))
+    patch = {"metadata": {"resourceVersion": version(target)}, "spec": {"active": True}}
+    is_counted = is_stuck(_set_active(client, namespace, target, patch, active=True), job)
+    _annotate(client, namespace, job, RESUMED)
     fresh = ", with its whole execution time once more" if was_spent else ""
     stuck = (
         "; Koord-Queue still counts it as admitted and may never start it: see `campaigns explain`"
@@ -290,14 +310,6 @@ def _set_active(
     return answer
 
 
-def _has_unit(client: Client, namespace: str, job: Object) -> bool:
-    """Whether there is one by now. It may have been made inactive, and would stay so for ever."""
-    try:
-        return owner_uid(client.get(QUEUE_UNITS, namespace, name(job))) == uid(job)
-    except NotFound:
-        return False
-
-
 def _is_paused_by_git(job: Object) -> bool:
     return bool(annotation(job, PAUSED_ANNOTATION))
 
@@ -311,7 +323,15 @@ def _is_noted(job: Object) -> bool:
 
 
 def _annotate(
-    client: Client, namespace: str, job: Object, annotations: Mapping[str, str | None]
+    client: Client,
+    namespace: str,
+    job: Object,
+    annotations: Mapping[str, str | None],
+    version: str | None = None,
 ) -> None:
-    patch = {"metadata": {"annotations": annotations, "uid": uid(job)}}
+    """Of the same Job, and with `version` only as it was read. Raises Conflict otherwise."""
+    metadata: dict[str, Any] = {"annotations": annotations, "uid": uid(job)}
+    if version is not None:
+        metadata["resourceVersion"] = version
+    patch = {"metadata": metadata}
     client.merge_patch(JOBS, namespace, name(job), patch, FIELD_MANAGER)

@@ -66,6 +66,9 @@ class KueueLever:
         moved = f", moved to LocalQueue {moved}" if moved else ""
         return f"active={str(wish.active).lower()}{moved}"
 
+    def remind(self, client: Client, namespace: str, job: Object) -> None:
+        """Nothing: Kueue follows its Workloads."""
+
     def read_anew(
         self, client: Client, namespace: str, job: Object
     ) -> tuple[Object, Sequence[Object]]:

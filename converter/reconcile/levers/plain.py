@@ -96,6 +96,9 @@ class PlainLever:
         client.merge_patch(JOBS, namespace, name(target), patch, FIELD_MANAGER)
         return "started" if starts == 1 else f"started again (start {starts})"
 
+    def remind(self, client: Client, namespace: str, job: Object) -> None:
+        """Nothing: there is no queue."""
+
     def read_anew(
         self, client: Client, namespace: str, job: Object
     ) -> tuple[Object, Sequence[Object]]:

@@ -42,6 +42,7 @@ GATED = (
     deployment("/usr/bin/koord-queue", "--feature-gates=QueueUnitActive=true"),
     deployment("koord-queue-controllers", "--feature-gates", "A=true,QueueUnitActive=true"),
 )
+GATED_WORDS = ("--feature-gates=QueueUnitActive=true",)
 FIT = KoordQueueFacts(schema(*LATER), GATED, {"kind": "Queue"}, Missing())
 
 
@@ -97,6 +98,18 @@ def test_all_is_there() -> None:
             "koord-queue-gates",
             Status.UNKNOWN,
             "koord-queue-controllers: not named",
+        ),
+        (
+            {"deployments": (*GATED, deployment("koord-queue"))},
+            "koord-queue-gates",
+            Status.UNKNOWN,
+            "koord-queue: not named, koord-queue-controllers: on",
+        ),
+        (
+            {"deployments": (GATED[1], deployment("proxy", *GATED_WORDS, "koord-queue"))},
+            "koord-queue-gates",
+            Status.UNKNOWN,
+            "koord-queue: not found, koord-queue-controllers: on",
         ),
     ],
 )

@@ -104,6 +104,14 @@ STATES: tuple[tuple[str, Object, Object | None, int, Phase, str], ...] = (
         Phase.PAUSED,
         "",
     ),
+    (
+        "paused, and admitted all the same",
+        PAUSED,
+        stopped("Dequeued"),
+        0,
+        Phase.PAUSING,
+        "its QueueUnit is inactive, but Koord-Queue has admitted it and may start it",
+    ),
     ("paused while it backed off", PAUSED, stopped("TimeoutBackoff"), 0, Phase.PAUSED, ""),
     (
         "its execution time is over",

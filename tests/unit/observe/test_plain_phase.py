@@ -47,7 +47,7 @@ def running(annotations: dict[str, str] | None = None) -> Object:
         ),
         (suspended(**OPENED, **IN_GIT), 2, Phase.PAUSING, "2 pods ending"),
         (suspended(**OPENED, **IN_GIT), 0, Phase.PAUSED, ""),
-        (suspended(**OPENED), 0, Phase.PAUSED, ""),
+        (suspended(**OPENED), 0, Phase.PAUSED, "not by git, which lets it run: apply again"),
         (suspended(**HELD), 0, Phase.HELD, "hold 7"),
         (suspended(**OPENED, **HELD), 0, Phase.HELD, "hold 7"),
         (suspended(**OPENED, **IN_GIT, **HELD), 0, Phase.HELD, "hold 7"),

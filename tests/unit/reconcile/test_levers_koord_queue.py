@@ -38,7 +38,7 @@ from converter.names import (
     PAUSED_ANNOTATION,
 )
 from converter.reconcile import verify
-from converter.reconcile.levers.koord_queue import KoordQueueLever
+from converter.reconcile.levers.koord_queue import KEPT_BY_GATE, KoordQueueLever
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.pause import Decision, Move
 from converter.reconcile.plan import PauseWish
@@ -164,8 +164,13 @@ RULES: tuple[tuple[str, Callable[[Cell], bool], Expected], ...] = (
     ),
     (
         "resume: also where no QueueUnit has come yet",
-        lambda c: c.git_paused_it,
+        lambda c: c.annotations == "paused by git",
         (Move.PATCH, "Job", ""),
+    ),
+    (
+        "resume: and that git paused it stays noted until one has come, or it would stay inactive",
+        lambda c: c.annotations == "git's alone",
+        NOTHING,
     ),
     (
         "resume: what somebody or its execution time has stopped stays stopped",
@@ -305,6 +310,10 @@ def test_one_that_was_evicted_and_is_active_has_spent_nothing() -> None:
         (koord_job(BY_GIT), [queue_unit(koord_job(), "Enqueued")], False),
         (koord_job(BY_GIT), [], False),
         (koord_job(), [queue_unit(koord_job(), "Succeed")], True),
+        *(
+            (koord_job(BY_GIT), [queue_unit(koord_job(), phase, active=False)], False)
+            for phase in ("Reserved", "Dequeued", "SchedReady", "SchedSucceed", "Running")
+        ),
     ],
     ids=[
         "no Job",
@@ -316,6 +325,11 @@ def test_one_that_was_evicted_and_is_active_has_spent_nothing() -> None:
         "suspended alone is no pause: it keeps its quota",
         "annotated alone is no pause: nothing was read back",
         "ended for Koord-Queue",
+        "has its quota",
+        "admitted: started next by controllers without the gate",
+        "checked: started next",
+        "scheduled: started next",
+        "running for Koord-Queue",
     ],
 )
 def test_when_a_pause_holds(job: Object | None, units: list[Object], expected: bool) -> None:
@@ -346,6 +360,11 @@ def test_a_queue_unit_on_its_way_out_pauses_nothing() -> None:
         ),
         (koord_job(), [queue_unit(koord_job(), "Enqueued")], "set to true again by somebody"),
         (koord_job(active=1), [queue_unit(koord_job(), active=False)], "pods have not ended"),
+        (
+            koord_job(),
+            [queue_unit(koord_job(), "Dequeued", active=False)],
+            "admitted all the same (phase Dequeued), so its Job is about to start",
+        ),
     ],
 )
 def test_why_a_pause_is_not_enforced(job: Object, units: list[Object], words: str) -> None:
@@ -626,7 +645,65 @@ def test_a_resume_without_a_queue_unit_is_of_the_annotation(
     store.put(koord_job(BY_GIT))
     (event,) = synced(api, RESUME)
     assert event.detail == "Job/scan its annotation was taken away"
-    assert [to for to, _ in sent(api)] == ["Job", "Job"]
+    assert sent(api) == [on_job(active=None)]
+
+
+def test_a_queue_unit_that_comes_after_the_resume_is_resumed_by_the_next(
+    store: KoordStore, api: ApiServer
+) -> None:
+    """It was made from the annotation as it was read before, and looked for before it was there."""
+    store.put(koord_job(BY_GIT))
+    synced(api, RESUME)
+    assert synced(api, RESUME) == []
+    store.put(queue_unit(store.job, "Enqueued", active=False))
+    (event,) = synced(api, RESUME)
+    assert event.detail == "QueueUnit/scan active=true"
+    assert store.unit["spec"]["active"] is True
+    assert PAUSED_ANNOTATION not in store.job["metadata"]["annotations"]
+    assert synced(api, RESUME) == []
+
+
+def test_a_queue_unit_is_looked_for_with_the_right_to_list_alone(
+    store: KoordStore, api: ApiServer
+) -> None:
+    store.put(koord_job(BY_GIT))
+    synced(api, RESUME)
+    assert UNIT_PATH not in {each.path for each in api.requests}
+
+
+def test_a_pause_of_what_waits_says_what_it_hangs_on(store: KoordStore, api: ApiServer) -> None:
+    """Without that gate koord-queue admits it later, when apply no longer looks."""
+    job = koord_job()
+    store.put(job, queue_unit(job, "Enqueued"))
+    (event,) = synced(api, PAUSE)
+    assert event.detail == f"QueueUnit/scan active=false; {KEPT_BY_GATE}"
+    assert "feature gate QueueUnitActive" in KEPT_BY_GATE
+
+
+def test_a_note_of_a_spent_time_goes_when_somebody_has_it_run_again(
+    store: KoordStore, api: ApiServer
+) -> None:
+    job = koord_job({BUDGET_SPENT_ANNOTATION: "2026-01-02T00:00:00Z"}, suspend=False)
+    store.put(job, queue_unit(job, "Running", active=True))
+    assert synced(api, RESUME) == []
+    assert BUDGET_SPENT_ANNOTATION not in store.job["metadata"]["annotations"]
+    assert len(sent(api)) == 1
+    assert synced(api, RESUME) == []
+    assert len(sent(api)) == 1
+
+
+def test_what_git_paused_is_not_forgotten_of_a_job_that_has_changed(
+    store: KoordStore, api: ApiServer
+) -> None:
+    """Under a hold the note goes; of a Job that somebody has changed since, the next apply sees."""
+    job = koord_job(BY_GIT)
+    held = queue_unit(job, "Enqueued", active=False, annotations={HOLD_ANNOTATION: "7"})
+    store.put(job, held)
+    store.before = once(("PATCH", JOB_PATH), lambda: store.touch(JOB_PATH))
+    synced(api, RESUME)
+    assert store.job["metadata"]["annotations"][PAUSED_ANNOTATION] == "true"
+    synced(api, RESUME)
+    assert PAUSED_ANNOTATION not in store.job["metadata"]["annotations"]
 
 
 def test_a_queue_unit_on_its_way_out_is_not_written(store: KoordStore, api: ApiServer) -> None:
@@ -649,7 +726,9 @@ def test_another_job_of_the_name_is_left_alone(store: KoordStore, api: ApiServer
         store.job["metadata"]["uid"] = "uid-of-another"
 
     store.before = once(("PATCH", JOB_PATH), replace_job)
-    assert synced(api, RESUME) == []
+    (event,) = synced(api, RESUME)
+    assert event.fate is Fate.RESUME_FAILED
+    assert "another Job of its name" in event.detail
     assert store.job["metadata"]["annotations"][KOORD_ACTIVE_ANNOTATION] == "false"
     assert store.unit["spec"]["active"] is False
 
@@ -733,11 +812,46 @@ def test_a_pause_that_nobody_enforces_fails_with_the_gate_that_may_be_off(
     store.put(job, queue_unit(job, "Running", active=False))
     outcome = Outcome(lambda event: None)
     sync = Sync(api.client(), NAMESPACE, {"scan": job}, outcome, True, 1, Backend.KOORD_QUEUE)
-    verify.verify_pauses(sync, [PAUSE], {"uid-scan": (store.unit,)}, 0.05)
+    verify.verify_pauses(sync, [PAUSE], sync.read_units(), 0.05)
     (event,) = outcome.events
     assert event.fate is Fate.PAUSE_FAILED
     assert "feature gate QueueUnitActive" in event.detail
-    assert sent(api) == []
+    # An earlier apply may have been killed before it had Koord-Queue look: once, not at each look.
+    ((to, body),) = sent(api)
+    assert to == "Job"
+    assert set(body["metadata"]["annotations"]) == {NUDGED_ANNOTATION}
+
+
+def test_a_pause_that_this_apply_has_written_needs_no_reminder(
+    store: KoordStore, api: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verify, "FIRST_PAUSE_SECONDS", 0.01)
+    job = koord_job(suspend=False, active=2)
+    store.put(job, queue_unit(job, "Running"))
+    outcome = Outcome(lambda event: None)
+    sync = Sync(api.client(), NAMESPACE, {"scan": job}, outcome, True, 1, Backend.KOORD_QUEUE)
+    settle(sync, [PAUSE], sync.read_units())
+    written = len(sent(api))
+    verify.verify_pauses(sync, [PAUSE], {"uid-scan": (store.unit,)}, 0.05)
+    assert [event.fate for event in outcome.events] == [Fate.PAUSED, Fate.PAUSE_FAILED]
+    assert len(sent(api)) == written
+
+
+def test_another_job_of_the_name_is_not_paused_while_a_pause_is_watched(
+    store: KoordStore, api: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be anybody's. The one that was to be paused runs no more."""
+    monkeypatch.setattr(verify, "FIRST_PAUSE_SECONDS", 0.01)
+    read = koord_job(BY_GIT, suspend=False)
+    job = koord_job(suspend=False)
+    job["metadata"]["uid"] = "uid-of-another"
+    store.put(job, queue_unit(job, "Running"))
+    outcome = Outcome(lambda event: None)
+    sync = Sync(api.client(), NAMESPACE, {"scan": read}, outcome, True, 1, Backend.KOORD_QUEUE)
+    verify.verify_pauses(sync, [PAUSE], {}, 0.2)
+    assert outcome.events == []
+    assert "active" not in store.unit["spec"]
+    assert PAUSED_ANNOTATION not in store.job["metadata"]["annotations"]
 
 
 def test_what_a_diff_foresees() -> None:
@@ -756,7 +870,7 @@ def test_what_a_diff_foresees() -> None:
 def test_only_what_is_created_inactive_is_said_of_the_jobs_themselves() -> None:
     job = koord_job(BY_GIT)
     (event,) = LEVER.events([PAUSE], {}, {"scan": job})
-    assert event == Event(Fate.PAUSED, "scan", "created inactive", "scan")
+    assert event == Event(Fate.PAUSED, "scan", f"created inactive; {KEPT_BY_GATE}", "scan")
     assert LEVER.events([PAUSE], {"scan": job}, {"scan": job}) == []
     assert LEVER.events([RESUME], {}, {"scan": job}) == []
 

@@ -12,6 +12,10 @@ from unit.reconcile.live_objects import NAMESPACE, Object
 
 from converter.cluster.objects import name
 from converter.cluster.resources import JOBS
+from converter.holds.kinds import OWNERS
+from converter.holds.plain import plain_state
+from converter.holds.rules import Action, Call
+from converter.holds.rules import decide as decide_call
 from converter.model import Backend
 from converter.names import (
     HOLD_ANNOTATION,
@@ -214,7 +218,7 @@ def test_another_job_of_the_name_is_neither_started_nor_stopped(
         store.touch(JOB_PATH)
 
     store.before = _once("PATCH", make_anew)
-    assert synced(api, wish) == []
+    assert [event.fate for event in synced(api, wish)] == [Fate.RESUME_FAILED] * wish.active
     assert store.job["spec"]["suspend"] is wish.active
 
 
@@ -226,10 +230,32 @@ def test_gits_pause_is_noted_in_a_hold(store: KoordStore, api: ApiServer) -> Non
     assert bodies(api) == [{"metadata": metadata}]
 
 
-def test_a_job_that_is_gone_is_nobodys_failure(store: KoordStore, api: ApiServer) -> None:
-    store.put(plain_job())
-    store.before = _once("PATCH", lambda: store.objects.clear())
-    assert synced(api, RESUME) == []
+def test_a_job_that_is_gone_runs_no_more_and_does_not_run(
+    store: KoordStore, api: ApiServer
+) -> None:
+    for wish, said in ((PAUSE, []), (RESUME, ["read Job/scan: 404 NotFound: no: apply again"])):
+        store.put(plain_job(suspend=wish.active))
+        store.before = _once("PATCH", lambda: store.objects.clear())
+        assert [event.detail for event in synced(api, wish)] == said
+
+
+@pytest.mark.parametrize(
+    ("live", "starts"),
+    [
+        # What apply suspended of a campaign that is held back has no annotation of git's pause.
+        (plain_job(OPENED), False),
+        (plain_job(OPENED | IN_GIT), False),
+        (plain_job(), False),
+        (plain_job(OPENED, suspend=False), True),
+    ],
+    ids=["suspended by apply or by hand", "paused", "at its gate", "running"],
+)
+def test_a_release_starts_what_ran_when_it_was_held(live: Object, starts: bool) -> None:
+    before = plain_state(live, OWNERS["Job"], 0)
+    held = decide_call(before, Call(Action.HOLD, 7)).after
+    assert held is not None
+    released = decide_call(held, Call(Action.RELEASE, 7))
+    assert released.starts is starts
 
 
 def test_what_is_said() -> None:

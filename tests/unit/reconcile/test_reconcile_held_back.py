@@ -347,3 +347,25 @@ def test_a_job_with_the_name_of_one_campaign_and_the_label_of_another_is_the_for
     intended = planned([*campaign("aa"), *campaign("bb", suspended=True)], live)
     assert PauseWish("aa", "bb", active=False) not in intended.pauses
     assert PauseWish("bb", "bb", active=False) in intended.pauses
+
+
+def test_a_job_that_somebody_made_anew_of_what_has_ended_is_not_applied() -> None:
+    """As `kubectl apply` of what `render` wrote does, once the Job that ended was reaped."""
+    live_job, live_volumes = live_campaign(ended(job()))
+    record = record_of(live_job, live_volumes)
+    anew = running(job())
+    anew["metadata"]["uid"] = "uid-of-another"
+    why = reason(campaign(), state(anew, live_volumes, record))
+    assert why.startswith("it has ended (Finished), and somebody made its Job scan anew")
+    assert planned(campaign(), state(anew, live_volumes, record)).pauses == ()
+    paused = planned(campaign(suspended=True), state(anew, live_volumes, record))
+    assert paused.pauses == (PauseWish("scan", "scan", active=False),)
+
+
+def test_a_record_of_another_job_than_the_volumes_name_is_no_sign_of_that() -> None:
+    live_job, live_volumes = live_campaign(ended(job()))
+    record = record_of(live_job, live_volumes)
+    anew = running(job())
+    anew["metadata"]["uid"] = "uid-of-another"
+    live = state(*live_campaign(anew), record)
+    assert planned(campaign(), live).held_back == ()
