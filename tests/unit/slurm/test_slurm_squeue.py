@@ -193,6 +193,7 @@ def test_an_answer_on_one_line() -> None:
         "[" * 100_000,
         "{" * 10,
         '{"jobs":' + "[" * 100_000,
+        '{\n  "jobs": [\n    {"job_id": 31, "jobs": [], "errors": []},\n',
     ],
 )
 def test_what_is_no_answer_says_nothing(text: str) -> None:
