@@ -1,0 +1,27 @@
+"""What can be wrong with an answer of Slurm, or with what is to be written to it."""
+
+from converter.errors import CampaignsError
+
+
+class SlurmUnavailable(CampaignsError):
+    """Slurm gave no answer, so nothing is known: least of all that a job is not there."""
+
+
+class SlurmUnreadable(SlurmUnavailable):
+    """The answer is not what a known release of Slurm writes; nothing may be concluded from it."""
+
+
+class InvalidTime(CampaignsError):
+    """A number that no start time can carry, or a text that is no time."""
+
+
+class InvalidTasks(CampaignsError):
+    """A text that is no list of array tasks."""
+
+
+class CutTasks(InvalidTasks):
+    """A list of array tasks that Slurm has cut short, so that which tasks it has is not known."""
+
+
+class CommentTooLong(CampaignsError):
+    """What a job's comment has to say does not fit into it."""
