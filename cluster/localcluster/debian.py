@@ -89,7 +89,10 @@ def ensure_tools(progress: Progress) -> DebianTools:
 
 
 def ensure_packages(
-    name: str, packages: Sequence[str], progress: Progress, finish: Callable[[Path, Path], None]
+    name: str,
+    packages: Sequence[str],
+    progress: Progress,
+    finish: Callable[[Path, Path], None] | None = None,
 ) -> Path:
     """The packages, unpacked into the directory `name` of the cache if they are not there yet.
 
@@ -107,7 +110,8 @@ def ensure_packages(
             whole(target, name) as root,
         ):
             _unpack(root, packages)
-            finish(root, target)
+            if finish:
+                finish(root, target)
     return target
 
 
