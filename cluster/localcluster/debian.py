@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,6 +113,20 @@ def ensure_packages(
             if finish:
                 finish(root, target)
     return target
+
+
+def set_library_path(
+    root: Path, target: Path, files: Iterable[Path], directories: Iterable[Path] = ()
+) -> None:
+    """Have programs and libraries in `root` find unpacked libraries, whatever their environment.
+
+    It will be called `target`; `directories` of it are looked in first. Needs Debian's patchelf
+    among the packages.
+    """
+    everywhere = (*directories, *root.glob("lib/*-linux-gnu"), *root.glob("usr/lib/*-linux-gnu"))
+    paths = ":".join(str(target / directory.relative_to(root)) for directory in everywhere)
+    patchelf = str(root / "usr/bin/patchelf")
+    run((patchelf, "--force-rpath", "--set-rpath", paths, *map(str, files)), root)
 
 
 def _unpack(root: Path, names: Sequence[str]) -> None:
