@@ -24,7 +24,8 @@ class Options:
     `cpus`, `memory` (MiB) and `gpus` are of each node, and need not exist: Slurm believes them.
     `min_job_age` is how many seconds an ended job is known; `epilog_seconds` is how long a job is
     COMPLETING. `node` is added to the lines of the nodes (`Feature=a100`), `extra` to slurm.conf,
-    where a later line replaces an earlier one.
+    where a later line replaces an earlier one. `scheduler` (SchedulerParameters) has it look for
+    jobs to start every second, where Slurm by itself takes up to 30.
     """
 
     nodes: int = 4
@@ -34,7 +35,7 @@ class Options:
     min_job_age: int = 300
     epilog_seconds: float = 0
     max_array_size: int = 1001
-    scheduler: str = "batch_sched_delay=0"
+    scheduler: str = "batch_sched_delay=0,sched_interval=1,bf_interval=1"
     node: str = ""
     extra: str = ""
 

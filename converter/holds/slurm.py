@@ -121,7 +121,8 @@ class SlurmHolds:
             done = carry_out(store, call, deadline)
         except (HoldError, ClusterUnavailable) as error:
             return Part(target, error, record.passed_over)
-        return Part(target, done, record.passed_over)
+        # Of a waiting rest some may have started since it was listed.
+        return Part(store.target, done, record.passed_over)
 
     def _started(
         self,

@@ -119,6 +119,7 @@ class SlurmStore:
             raise self._changed("it is pending no more")
         if (job.submit, job.restarts, decode(job.eligible, job.submit)) != as_placed:
             raise self._changed("it was requeued meanwhile, or somebody else wrote it")
+        self._job = job
 
     def _found(self, look: Look) -> Job | None:
         task = self._job.array_task_id
