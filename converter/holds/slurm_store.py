@@ -1,5 +1,6 @@
 """One record of a Slurm job for `carry_out`: read, and written only as it was read."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -26,15 +27,22 @@ _NO_ANSWER: Final = (
 )
 
 
+# The instance of git's own pause, under which a campaign's jobs wait.
+BY_GIT: Final = 1
+
+
 class SlurmStore:
     """One record of a job or array, by its address: ``31``, ``29_2`` or ``29_[3-9]``.
 
     `job_id` is the number that the record is found by, of a job or of its array; `record` is the
-    record's own. `lock` is a file on the host, the same for everybody who writes there.
+    record's own. `lock` is a file on the host, the same for everybody who writes there. `paused` is
+    what an apply says of git beside its call; None leaves what is said, and a release of what git
+    pauses leaves it under git's own hold.
     """
 
-    def __init__(self, host: Host, lock: str, job: Job) -> None:
+    def __init__(self, host: Host, lock: str, job: Job, paused: bool | None = None) -> None:
         self._host = host
+        self._paused = paused
         self._lock = lock
         self._job_id = job.array_job_id or job.job_id
         self._job = job
@@ -74,21 +82,39 @@ class SlurmStore:
         line = look.lines.get(job.job_id)
         if line is None:
             raise self._changed("it came to be while it was read")
-        if after.mark is None:
-            self._update(look, line, None, deadline)
+        placing = _placed(job, decision) if after.mark is not None else self._by_git()
+        if placing is None:
+            self._update(look, line, _words(job, None, self._paused), deadline)
             return
         if why := unkept(job):
             raise Rejected(f"{self.target}: {why}")
-        placing = _placed(job, decision)
-        self._update(look, line, placing, deadline)
+        self._update(look, line, _words(job, placing, self._paused), deadline)
         self._verify(placing, deadline)
 
-    def _update(self, look: Look, line: str, placing: Placing | None, deadline: Deadline) -> None:
+    def say(self, deadline: Deadline) -> None:
+        """Write whether git pauses what was read last, and nothing else. Raises as `write`."""
+        look, comment = self._look, comment_of(self._job.comment)
+        if look is None or comment is None or comment.paused is self._paused:
+            return
+        line = look.lines.get(self._job.job_id)
+        if line is None:
+            raise self._changed("it came to be while it was read")
+        words = _words(self._job, comment.placing, self._paused)
+        # The start stays: it is the hold's.
+        self._update(look, line, words[1:], deadline)
+
+    def _by_git(self) -> Placing | None:
+        """The hold that a release leaves: git's pause, where the job's comment says that."""
+        comment, job = comment_of(self._job.comment), self._job
+        paused = self._paused
+        if paused is None:
+            paused = comment is not None and comment.paused
+        if not paused or job.submit is None:
+            return None
+        return Placing(BY_GIT, job.submit, job.restarts, by="git")
+
+    def _update(self, look: Look, line: str, words: Sequence[str], deadline: Deadline) -> None:
         job = self._job
-        start = encode(placing.submit, placing.instance) if placing is not None else "now"
-        words = [f"JobId={job.address}", f"StartTime={start}"]
-        if not is_foreign(job.comment):
-            words.append(f"Comment={_comment(job.comment, placing)}")
         answer = self._host.run(
             "update.sh",
             str(look.on_host(deadline.at)),
@@ -96,6 +122,7 @@ class SlurmStore:
             str(self._job_id),
             str(job.job_id),
             line,
+            f"JobId={job.address}",
             *words,
             # The host ends it at the deadline; what is left is the way back.
             seconds=_seconds(deadline) + 5,
@@ -157,7 +184,16 @@ def _placed(job: Job, decision: Decision) -> Placing:
     return Placing(after.mark.instance, job.submit, job.restarts, at, by, reason)
 
 
-def _comment(text: str, placing: Placing | None) -> str:
-    """The comment with this hold, or none; of a job that is no campaign's it goes with its hold."""
-    comment = replace(comment_of(text) or Comment(), placing=placing)
-    return written(comment) if comment != Comment() else ""
+def _words(job: Job, placing: Placing | None, paused: bool | None) -> list[str]:
+    """The start for scontrol, and the comment where it is not somebody else's.
+
+    Of a job that is no campaign's the comment goes with its hold.
+    """
+    start = encode(placing.submit, placing.instance) if placing is not None else "now"
+    words = [f"StartTime={start}"]
+    if not is_foreign(job.comment):
+        comment = replace(comment_of(job.comment) or Comment(), placing=placing)
+        if paused is not None and comment.campaign:
+            comment = replace(comment, paused=paused)
+        words.append(f"Comment={written(comment) if comment != Comment() else ''}")
+    return words

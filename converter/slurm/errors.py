@@ -25,3 +25,7 @@ class CutTasks(InvalidTasks):
 
 class CommentTooLong(CampaignsError):
     """What a job's comment has to say does not fit into it."""
+
+
+class SlurmRefused(CampaignsError):
+    """Slurm, or its host, would not do what it was asked, and has not done it."""

@@ -16,9 +16,11 @@ from converter.slurm.errors import SlurmUnavailable
 
 # What ssh itself ends with where it could not run anything.
 SSH_FAILED: Final = 255
-# Of update.sh.
+# Of the scripts.
+LOCKED: Final = 74
 EXPIRED: Final = 75
 CHANGED: Final = 76
+FENCED: Final = 77
 # Of `timeout`, for what it ended.
 TIMED_OUT: Final = (124, 137)
 
@@ -46,13 +48,15 @@ class Host:
 
     name: str = ""
 
-    def run(self, script: str, *arguments: str, seconds: float) -> Answer:
-        """Run a script by its name. Raises SlurmUnavailable where it did not run to its end."""
-        command = ("sh", "-c", _text_of(script), script, *arguments)
+    def run(self, script: str, *arguments: str, seconds: float, data: bytes = b"") -> Answer:
+        """Run a script by its name, with `data` as its standard input.
+
+        Raises SlurmUnavailable where it did not run to its end.
+        """
         try:
             done = subprocess.run(  # noqa: S603 - fixed programs, words as they are
-                self._argv(command, seconds),
-                stdin=subprocess.DEVNULL,
+                self.command(script, *arguments, seconds=seconds),
+                input=data,
                 capture_output=True,
                 timeout=seconds,
                 check=False,
@@ -69,7 +73,9 @@ class Host:
     def __str__(self) -> str:
         return f"the Slurm host {self.name}" if self.name else "this machine's Slurm"
 
-    def _argv(self, command: Sequence[str], seconds: float) -> Sequence[str]:
+    def command(self, script: str, *arguments: str, seconds: float) -> Sequence[str]:
+        """The words that run a script there; `seconds` are for the connection."""
+        command = ("sh", "-c", _text_of(script), script, *arguments)
         if not self.name:
             return command
         # ssh joins its words with blanks, for the login shell there to take apart again.

@@ -22,3 +22,40 @@ lines_of() {
 line_of() {
     lines_of "$1" | grep "^JobId=$2 " || true
 }
+
+late() {
+    echo 'the deadline has passed' >&2
+    exit 75
+}
+
+# Seconds that are left until an epoch of this host's clock. Nothing is started without any.
+rest_until() {
+    rest=$(($1 - $(date +%s)))
+    [ "$rest" -gt 0 ] || late
+}
+
+# enter DEADLINE LOCK: the lock that everybody takes who writes, until this process and what it has
+# started are gone. So another call waits for a command that goes on after whoever asked for it.
+enter() {
+    rest_until "$1"
+    exec 9>>"$2"
+    flock --wait "$rest" 9 || late
+    rest_until "$1"
+}
+
+# enter_fenced DEADLINE DIRECTORY EPOCH: the same for an apply, while no later one has begun.
+enter_fenced() {
+    enter "$1" "$2/lock"
+    if [ "$(cat "$2/epoch")" != "$3" ]; then
+        echo 'another apply has begun since' >&2
+        exit 77
+    fi
+}
+
+# put FILE: its new content from standard input, whole or not at all, also if the machine fails.
+put() {
+    cat > "$1.new"
+    sync "$1.new"
+    mv -T "$1.new" "$1"
+    sync "$(dirname "$1")"
+}
