@@ -43,7 +43,7 @@ def up(instance: str, nodes: int, cpus: int, gpus: int, ssh: bool) -> None:
     progress = Progress()
     directory = _directory(instance)
     with _locked(instance, progress), progress.step("Slurm"):
-        found = slurms.load(directory, progress)
+        found = slurms.load(directory)
         if found:
             found.start()
         else:
@@ -62,7 +62,7 @@ def down(instance: str) -> None:
     """End it with all its jobs, and delete its state."""
     progress = Progress()
     with _locked(instance, progress):
-        found = slurms.load(_directory(instance), progress)
+        found = slurms.load(_directory(instance))
         if found is None:
             progress.say(f"there is no instance {instance!r}: nothing to end")
             return
@@ -75,7 +75,7 @@ def down(instance: str) -> None:
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def status(instance: str, form: str) -> None:
     """Say what runs; exit code 1 where something that should does not."""
-    found = slurms.load(_directory(instance), Progress())
+    found = slurms.load(_directory(instance))
     if found is None:
         raise ClusterError(f"there is no instance {instance!r}: start it with `up`")
     running = found.running()

@@ -9,17 +9,15 @@ import shutil
 import sys
 from pathlib import Path
 
-from localcluster.progress import Progress
-
-from localslurm.slurm import load
+from localslurm.config import Files
+from localslurm.ending import end
 
 
 def main() -> None:
     """Wait, then end what runs there and delete the directory."""
     directory = Path(sys.argv[1])
     sys.stdin.read()
-    if slurm := load(directory, Progress(quiet=True)):
-        slurm.stop()
+    end(Files(directory))
     shutil.rmtree(directory, ignore_errors=True)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from localcluster import process
 from localcluster.bringup import wait_until
 from localcluster.errors import ClusterError
 from localcluster.network import answers
@@ -27,6 +27,7 @@ from localcluster.supervisor import Component, Supervisor
 
 from localslurm import config, ports
 from localslurm.config import CONTROLLER, Files, Options
+from localslurm.ending import end, supervisor_of
 from localslurm.packages import SlurmTools, ensure_slurm
 
 MUNGED = "munged"
@@ -54,7 +55,7 @@ class Slurm:
     @cached_property
     def supervisor(self) -> Supervisor:
         """Its processes: munged, slurmctld, a slurmd by the name of each node, and sshd."""
-        return Supervisor(self.directory, self.files.run, self.files.logs)
+        return supervisor_of(self.files)
 
     @property
     def bin(self) -> Path:
@@ -151,13 +152,7 @@ class Slurm:
 
     def stop(self) -> None:
         """End every daemon, every job and every session by ssh."""
-        for name in (SSHD, CONTROLLER):
-            self.supervisor.stop(name)
-        # A slurmd that is asked to end waits for what runs on its node.
-        for name in self.options.names:
-            self.supervisor.kill(name)
-        process.kill(process.with_variable("SLURM_CONF", str(self.files.daemon_conf)))
-        process.kill(process.marked_with(self.directory))
+        end(self.files)
 
     def remove(self) -> None:
         """Delete everything that it has on disk."""
@@ -198,13 +193,14 @@ class Slurm:
         return Component(name, argv, lambda _: ready(), self.directory)
 
 
-def load(directory: Path, progress: Progress) -> Slurm | None:
+def load(directory: Path) -> Slurm | None:
     """The Slurm in a directory, or None where there is none."""
     try:
         state = json.loads(Files(directory).state.read_text())
     except FileNotFoundError:
         return None
-    return Slurm(directory, Options(**state["options"]), state["ports"], ensure_slurm(progress))
+    tools = SlurmTools(Path(state["tools"]))
+    return Slurm(directory, Options(**state["options"]), state["ports"], tools)
 
 
 def create(directory: Path, options: Options, progress: Progress) -> Slurm:
@@ -221,7 +217,8 @@ def create(directory: Path, options: Options, progress: Progress) -> Slurm:
     files.client_conf.symlink_to(files.daemon_conf)
     files.gres_conf.write_text(config.gres_conf(files, options))
     for path in config.gpus(files, options):
-        path.touch()
+        # A device, as Slurm expects it, which is /dev/null by another name.
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
     slurm.set_epilog_seconds(options.epilog_seconds)
     scripts = {files.epilog: config.epilog(files)}
     scripts |= {
@@ -231,7 +228,9 @@ def create(directory: Path, options: Options, progress: Progress) -> Slurm:
         path.write_text(text)
         path.chmod(0o755)
     new = files.state.with_suffix(".new")
-    new.write_text(json.dumps({"options": asdict(options), "ports": given}))
+    new.write_text(
+        json.dumps({"options": asdict(options), "ports": given, "tools": str(tools.root)})
+    )
     new.rename(files.state)
     return slurm
 
@@ -263,7 +262,11 @@ def temporary(options: Options | None = None, progress: Progress | None = None) 
     directory = Path(tempfile.mkdtemp(prefix="campaigns-slurm-"))
     directory.chmod(0o755)
     with _guarded(directory):
-        yield start(directory, options, progress)
+        slurm = start(directory, options, progress)
+        try:
+            yield slurm
+        finally:
+            slurm.stop()
 
 
 @contextmanager
