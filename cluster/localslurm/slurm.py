@@ -120,6 +120,9 @@ class Slurm:
 
     def start(self) -> None:
         """Start the daemons that do not run, and wait until every node is there."""
+        if not self.supervisor.running(MUNGED):
+            # After a crash there is a socket that nobody listens to.
+            self.files.munge_socket.unlink(missing_ok=True)
         self._start(self._munged())
         self.start_controller()
         for name in self.options.names:
