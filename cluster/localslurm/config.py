@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from localcluster.errors import ClusterError
+
 from localslurm.packages import SlurmTools
 
 CONTROLLER = "slurmctld"
@@ -121,8 +123,10 @@ class Files:
         return self.directory / "ssh"
 
     def create(self) -> None:
-        """Make the directories; raises FileExistsError where there is a Slurm."""
+        """Make the directories; raises ClusterError where there is something."""
         self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
+        if any(self.directory.iterdir()):
+            raise ClusterError(f"{self.directory} is not empty: delete it, or name another one")
         for name in ("bin", "etc", "home", "logs", "munge", "run", "spool", "state"):
             (self.directory / name).mkdir(mode=0o755)
         (self.directory / "secret").mkdir(mode=0o700)
@@ -155,13 +159,15 @@ def slurm_conf(files: Files, tools: SlurmTools, options: Options, ports: Mapping
         "JobCompType": "jobcomp/none",
         "SelectType": "select/cons_tres",
         "SelectTypeParameters": "CR_Core_Memory",
+        # A job that asks for no memory would have all that its node has.
+        "DefMemPerCPU": max(options.memory // options.cpus, 1),
         "SchedulerParameters": options.scheduler,
         "MinJobAge": options.min_job_age,
         "MaxArraySize": options.max_array_size,
         # What a node has is what is written here, whatever this machine has.
         "SlurmdParameters": "config_overrides",
-        # A node that was away is used again as soon as it is back.
-        "ReturnToService": 2,
+        # A node that was away is used again as soon as it is back, one that was put down is not.
+        "ReturnToService": 1,
     }
     if options.gpus:
         settings["GresTypes"] = "gpu"
@@ -186,12 +192,12 @@ def _node(name: str, options: Options, port: int) -> str:
 
 
 def gres_conf(files: Files, options: Options) -> str:
-    """gres.conf: the GPUs of every node, each an empty file, which Slurm looks for and not into."""
+    """gres.conf: the GPUs of every node, which Slurm looks for and does not open."""
     return "".join(f"Name=gpu File={path}\n" for path in gpus(files, options))
 
 
 def gpus(files: Files, options: Options) -> tuple[Path, ...]:
-    """The files that stand for the GPUs of a node."""
+    """The devices that stand for the GPUs of a node."""
     return tuple(files.daemon_conf.with_name(f"gpu{number}") for number in range(options.gpus))
 
 

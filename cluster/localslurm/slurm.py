@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -119,6 +120,9 @@ class Slurm:
 
     def start(self) -> None:
         """Start the daemons that do not run, and wait until every node is there."""
+        if not self.supervisor.running(MUNGED):
+            # After a crash there is a socket that nobody listens to.
+            self.files.munge_socket.unlink(missing_ok=True)
         self._start(self._munged())
         self.start_controller()
         for name in self.options.names:
@@ -216,7 +220,8 @@ def create(directory: Path, options: Options, progress: Progress) -> Slurm:
     files.client_conf.symlink_to(files.daemon_conf)
     files.gres_conf.write_text(config.gres_conf(files, options))
     for path in config.gpus(files, options):
-        path.touch()
+        # A device, as Slurm expects it, which is /dev/null by another name.
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
     slurm.set_epilog_seconds(options.epilog_seconds)
     scripts = {files.epilog: config.epilog(files)}
     scripts |= {

@@ -1,4 +1,4 @@
-"""A real Slurm for each process that runs such tests, started when the first asks for it."""
+"""A real Slurm for each process that runs such tests, started as the first of them asks for it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from localslurm import Options, Slurm, SshHost
 
 SECONDS = 30.0
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "NODE_FAIL", "TIMEOUT"}
-STOPPED = "squeue --json failed"
 
 
 def job_of(slurm: Slurm, job_id: int) -> dict[str, Any]:
@@ -155,13 +153,15 @@ def test_a_killed_test_run_leaves_nothing(slurm: Slurm) -> None:
         text=True,
         env={**os.environ, "PYTHONPATH": path},
     )
-    with user:
-        assert user.stdout
+    assert user.stdout
+    try:
         directory = Path(user.stdout.readline().strip())
-        assert list(running_in(directory))
-        user.send_signal(signal.SIGKILL)
+        assert running_in(directory)
+    finally:
+        user.kill()
+        user.communicate()
     wait_until("nothing", lambda: not directory.exists(), SECONDS)
-    assert not list(running_in(directory))
+    assert running_in(directory) == []
     assert all(slurm.running()[name] for name in ("munged", "slurmctld", "n1"))
 
 
@@ -171,7 +171,7 @@ def running_in(directory: Path) -> list[str]:
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             text = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
-        except (FileNotFoundError, ProcessLookupError):
+        except (FileNotFoundError, PermissionError, ProcessLookupError):
             continue
         if str(directory).encode() in text:
             found.append(text.decode(errors="replace").split("\0")[0])
