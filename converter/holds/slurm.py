@@ -22,7 +22,7 @@ from converter.holds.target import LONGEST_NAME, LONGEST_REASON, checked_text
 from converter.names import DNS_LABEL
 from converter.slurm.comment import comment_of
 from converter.slurm.host import Host
-from converter.slurm.job import Job, records_of, task_record
+from converter.slurm.job import Job, Phase, records_of, task_record
 from converter.slurm.look import look_at
 
 # How long after its deadline a call may still come into force: the tools are ended at the deadline,
@@ -101,7 +101,9 @@ class SlurmHolds:
                 raise Rejected(f"{target}: Slurm knows no such job, or no longer")
             return decide_array(found, call)
         found = [job for job in look.jobs if self._is_of(job, target)]
-        arrays = sorted({job.array_job_id or job.job_id for job in found})
+        # Arrays of the name that were cancelled, or have ended, are remembered for a while.
+        going = [job for job in found if job.phase is not Phase.ENDED]
+        arrays = sorted({job.array_job_id or job.job_id for job in going or found})
         if not arrays:
             raise Rejected(f"Slurm knows no job of a campaign {target}")
         jobs = (decide_array(records_of(found, array), call) for array in arrays)
@@ -115,12 +117,10 @@ class SlurmHolds:
 
     def _tried(self, record: Record, call: Call, deadline: Deadline) -> Part:
         store = SlurmStore(self._host, self._lock, record.job)
-        target = f"job/{record.job.job_id}"
         try:
-            target = store.target
             done = carry_out(store, call, deadline)
         except (HoldError, ClusterUnavailable) as error:
-            return Part(target, error, record.passed_over)
+            return Part(store.target, error, record.passed_over)
         # Of a waiting rest some may have started since it was listed.
         return Part(store.target, done, record.passed_over)
 
@@ -142,7 +142,7 @@ class SlurmHolds:
         for record in now:
             if record.job.job_id not in known and record.failed:
                 why = record.decision.why or "it came to be meanwhile: call again"
-                yield Part(f"job/{record.job.address}", Rejected(f"{target}: {why}"))
+                yield Part(f"job/{record.job.label}", Rejected(f"{target}: {why}"))
 
 
 def _chosen(target: str) -> re.Match[str] | None:
@@ -181,4 +181,4 @@ def _held(job: Job) -> Held | None:
         return None
     comment = comment_of(job.comment)
     campaign, part = (comment.campaign, comment.part) if comment is not None else ("", 0)
-    return Held(f"job/{job.address}", f"Job/{job.address}", campaign, part, mark, Enforced.YES)
+    return Held(f"job/{job.label}", f"Job/{job.label}", campaign, part, mark, Enforced.YES)

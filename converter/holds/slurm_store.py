@@ -51,7 +51,7 @@ class SlurmStore:
     @property
     def target(self) -> str:
         """``job/29_[3-9]``."""
-        return f"job/{self._job.address}"
+        return f"job/{self._job.label}"
 
     @property
     def job(self) -> Job:

@@ -128,6 +128,14 @@ class Job:
         return f"{self.array_job_id}_[{spelt(self.tasks)}]"
 
     @property
+    def label(self) -> str:
+        """How messages name it: its address, or its number where its tasks are not known."""
+        try:
+            return self.address
+        except InvalidTasks:
+            return str(self.job_id)
+
+    @property
     def tasks(self) -> frozenset[int]:
         """The array tasks of the record, none of a job that is no array.
 

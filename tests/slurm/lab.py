@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from localslurm.slurm import Slurm
+from localslurm import Slurm
 
 from converter.holds.api import Part
 from converter.holds.carry_out import Done

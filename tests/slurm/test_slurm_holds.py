@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from localslurm.slurm import Slurm
+from localslurm import Slurm
 from slurm.lab import Lab, eventually, outcomes, why
 
 from converter.errors import ClusterUnavailable

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from converter.errors import ClusterUnavailable, Refused
+from converter.errors import ApiError, ClusterUnavailable, Refused
 from converter.holds.errors import HoldError
 from converter.holds.slurm_rules import placing_of
 from converter.holds.slurm_state import reading
@@ -182,7 +182,7 @@ def _pause(run: _Run, wanted: Sequence[Submission]) -> None:
                 trouble[each.name] = ""
                 _pause_one(run, each, array_of(each.name, now), marked=each.name in changed)
                 changed[each.name] = True
-            except (HoldError, SlurmRefused, ClusterUnavailable) as error:
+            except (HoldError, ApiError, SlurmRefused, ClusterUnavailable) as error:
                 trouble[each.name] = str(error)
         if not left:
             break
@@ -232,7 +232,7 @@ def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
             continue
         try:
             kept = _resume_one(run, each, array, was_paused=was_paused)
-        except (HoldError, SlurmRefused, ClusterUnavailable) as error:
+        except (HoldError, ApiError, SlurmRefused, ClusterUnavailable) as error:
             run.note(Fate.RESUME_FAILED, each.name, f"{error}: apply again", each.campaign)
             continue
         run.states[each.name] = run.steps.save(replace(state, step=Step.OPENED, paused=False))

@@ -78,8 +78,19 @@ class Plan:
 
 
 def array_of(name: str, found: Survey) -> Array:
-    """What there is of an array by its name."""
-    return Array(found.states.get(name), found.jobs.get(name, ()), found.results.get(name, {}))
+    """What there is of an array by its name.
+
+    What has ended under another number than the one that is kept was cancelled and forgotten: Slurm
+    remembers it for a while.
+    """
+    state = found.states.get(name)
+    number = state.job if state is not None else 0
+    jobs = [
+        job
+        for job in found.jobs.get(name, ())
+        if job.phase is not Phase.ENDED or number in (job.job_id, job.array_job_id)
+    ]
+    return Array(state, jobs, found.results.get(name, {}))
 
 
 def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
@@ -198,7 +209,11 @@ def _other_work(part: Submission, array: Array, found: Survey) -> str:
     if array.state is not None:
         return ""
     digests = {comment.digest for job in array.jobs if (comment := comment_of(job.comment))}
-    if not digests or digests == {part.digest}:
+    if not digests:
+        return ""
+    if all(job.phase is Phase.COMPLETING for job in array.jobs):
+        return f"an array of its name ({array.numbers[0]}) is ending: apply again in a moment"
+    if digests == {part.digest}:
         return ""
     return (
         f"Slurm has an array of its name ({array.numbers[0]}) of other work, of which nothing is "

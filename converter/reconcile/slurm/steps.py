@@ -90,7 +90,7 @@ class Steps:
         """Place git's own hold on what waits, or lift it; gives the newer hold that is in force.
 
         Beside it, the job says whether git pauses it, for the release of that newer hold. Raises
-        HoldError.
+        HoldError, and Conflict where it keeps changing.
         """
         store = SlurmStore(self.session.host, f"{self.session.directory}/lock", job, paused=pauses)
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.at))
@@ -99,7 +99,8 @@ class Steps:
         deadline = self._deadline()
         kept = ""
         try:
-            carry_out(store, call, deadline)
+            if carry_out(store, call, deadline).wrote:
+                return ""
         except StaleHold as stale:
             if stale.in_force is not None:
                 kept = str(stale.in_force)
