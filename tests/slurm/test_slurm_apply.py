@@ -182,7 +182,12 @@ def test_a_task_that_comes_back_while_it_is_paused_does_not_start(site: Site) ->
     site.apply(paused)
     (array,) = site.arrays()
     site.lab.scontrol("requeue", f"{array}_0")
-    eventually(lambda: site.states()[0] == "PENDING", "it is back")
+
+    def is_back() -> bool:
+        found = [job for job in site.survey().jobs["letters"] if job.array_task_id == 0]
+        return [job.reason for job in found] == ["BeginTime"]
+
+    eventually(is_back, "it is back")
     # Now, not in two minutes.
     site.lab.scontrol("update", f"JobId={array}_0", "StartTime=now")
     eventually(
