@@ -11,13 +11,16 @@ from converter.model import Backend
 class Capabilities:
     """What a backend can do; files that ask for more are refused.
 
-    `queue`: campaigns wait in a queue that has to be named. `partial_admission`: it starts with
-    fewer pods than asked for (``min_window``). `flavors`: it knows kinds of nodes and their quota,
-    so that apply can foresee what never fits. `position`: it tells the place in the queue.
-    `execution_time`: it stops what has run for too long (``max_execution_seconds``). `reactivates`:
-    apply can let what the queue has stopped run again (``reactivate``).
+    `kubernetes`: a campaign is a Job of a Kubernetes cluster, with its Secrets, claims and
+    warm-ups; the commands that ask a cluster need it. `queue`: campaigns wait in a queue that has
+    to be named. `partial_admission`: it starts with fewer pods than asked for (``min_window``).
+    `flavors`: it knows kinds of nodes and their quota, so that apply can foresee what never fits.
+    `position`: it tells the place in the queue. `execution_time`: it stops what has run for too
+    long (``max_execution_seconds``). `reactivates`: apply can let what the queue has stopped run
+    again (``reactivate``).
     """
 
+    kubernetes: bool = True
     queue: bool = False
     partial_admission: bool = False
     flavors: bool = False
@@ -38,4 +41,5 @@ CAPABILITIES: Final[Mapping[Backend, Capabilities]] = {
     ),
     Backend.KOORD_QUEUE: Capabilities(queue=True, execution_time=True),
     Backend.NONE: Capabilities(),
+    Backend.SLURM: Capabilities(kubernetes=False),
 }

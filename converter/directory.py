@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from converter.errors import CampaignsError, Refused
+from converter.slurm.layout import CAMPAIGNS, RENDERED
 
 LIST_NAME: Final = ".campaigns-render"
 _HEADING: Final = "# Written by `campaigns render`: the files here that it may replace and remove."
@@ -110,7 +111,17 @@ def _listed(directory: Path) -> frozenset[str]:
 
 def _is_inside(path: PurePosixPath) -> bool:
     """Whether a listed path can be one of ours: the list may have come from a stranger's branch."""
-    return not path.is_absolute() and ".." not in path.parts and path.suffix == ".yaml"
+    if path.is_absolute() or ".." in path.parts:
+        return False
+    return path.suffix == ".yaml" or _is_of_job_array(path)
+
+
+def _is_of_job_array(path: PurePosixPath) -> bool:
+    """Whether it is ``campaigns/<job>/<name>``, with a name that only a job array has."""
+    match path.parts:
+        case (first, _, name):
+            return first == CAMPAIGNS and name in RENDERED
+    return False
 
 
 def _list_text(paths: Iterable[str]) -> str:

@@ -108,12 +108,49 @@ class Flavor:
 
 
 @dataclass(frozen=True, slots=True)
+class SlurmFlavor:
+    """The nodes of a Slurm cluster that a size's `flavor` stands for; one of both is not empty."""
+
+    partition: str = ""
+    constraint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmPriority:
+    """What a campaign's `priority` stands for in Slurm. `nice` is None where it is not set."""
+
+    qos: str = ""
+    nice: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmSettings:
+    """The `slurm` of converter.yaml; texts are empty where it has none.
+
+    `directory` is absolute and has no slash at its end. `container` is put in front of a pipeline's
+    command; empty, the command runs on the node itself. `max_array_size` is how many volumes one
+    job array holds. `command_timeout` is in seconds.
+    """
+
+    directory: str
+    container: tuple[str, ...]
+    host: str = ""
+    partition: str = ""
+    account: str = ""
+    flavors: Mapping[str, SlurmFlavor] = field(default_factory=lambda: EMPTY)
+    priorities: Mapping[str, SlurmPriority] = field(default_factory=lambda: EMPTY)
+    max_array_size: int = 1001
+    command_timeout: int = 30
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """converter.yaml. Mappings and sequences are empty where the file names none.
 
     `tolerations` are Kubernetes toleration objects. `quota` is the ClusterQueue's quota when it
     has a single flavor (resource name to quantity). `secrets` maps a Secret's name to the path it
-    is mounted at. `prune_limit` None means the built-in limit of apply.
+    is mounted at. `prune_limit` None means the built-in limit of apply. `slurm` is there with the
+    backend `slurm` and with no other, and then `namespace` may be empty.
     """
 
     namespace: str
@@ -149,6 +186,7 @@ class Settings:
     manifest_max_bytes: int | None = None
     fetch_max_bytes: int | None = None
     image_cache: str = ""
+    slurm: SlurmSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)

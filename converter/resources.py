@@ -23,3 +23,9 @@ def schema_text(name: str) -> str:
 def manifest_template(name: str) -> str:
     """The Jinja2 template of a manifest, `name` with its ``.yaml.j2`` ending, as text."""
     return (_PACKAGE / "manifests" / name).read_text(encoding="utf-8")
+
+
+@cache
+def task_script() -> str:
+    """The program that every task of a job array runs, as text."""
+    return (_PACKAGE / "render" / "task.sh").read_text(encoding="utf-8")

@@ -1,7 +1,9 @@
 """How a long campaign is split into parts, each of them one Job and one ConfigMap.
 
 An API server takes a ConfigMap of 1 MiB at most, and a pod's name has room for four digits of
-index. Whatever else is said of a campaign (pause, status, prune) is said of all its parts.
+index. With Slurm a part is a job array and a directory: slurm.conf says how long an array may be,
+and a file has no limit. Whatever else is said of a campaign (pause, status, prune) is said of all
+its parts.
 """
 
 from collections.abc import Iterator
@@ -21,7 +23,7 @@ NAME_LENGTH: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One Job's share of a campaign. `index` counts the campaign's parts from 1."""
+    """One Job's or job array's share of a campaign. `index` counts the campaign's parts from 1."""
 
     job: str
     index: int
@@ -33,7 +35,7 @@ def split(campaign: Campaign, settings: Settings) -> tuple[Part, ...]:
 
     A part has at most 10,000 volumes and 900 KiB of ConfigMap data (``volumes.txt`` and
     ``env.txt``); a volume that is larger by itself has a part by itself. A campaign that fits into
-    one part keeps its name.
+    one part keeps its name. With Slurm a part has at most ``slurm.max_array_size`` volumes.
     """
     shares = tuple(_shares(campaign, settings))
     if len(shares) == 1:
@@ -45,6 +47,11 @@ def split(campaign: Campaign, settings: Settings) -> tuple[Part, ...]:
 
 
 def _shares(campaign: Campaign, settings: Settings) -> Iterator[tuple[Volume, ...]]:
+    if settings.slurm is not None:
+        most = settings.slurm.max_array_size
+        for first in range(0, len(campaign.volumes), most):
+            yield campaign.volumes[first : first + most]
+        return
     share: list[Volume] = []
     room = MAX_BYTES
     for volume in campaign.volumes:

@@ -15,6 +15,7 @@ DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "backends.md"
 # Set, the test writes the table that it would compare.
 UPDATE: Final = "CAMPAIGNS_UPDATE_DOCS"
 ROWS: Final = {
+    "kubernetes": "a campaign is a Job of a Kubernetes cluster, with Secrets, claims and warm-ups",
     "queue": "campaigns wait in a queue, named by `queue`",
     "partial_admission": "starts with fewer pods than the window (`min_window`)",
     "flavors": "knows kinds of nodes and their quota, so that apply foresees what never fits",

@@ -23,6 +23,7 @@ from converter.checks import (  # noqa: F401
     rendered,
     settings,
     sizes,
+    slurm,
     text_size,
     volumes,
     warmups,

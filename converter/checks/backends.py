@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from converter.capabilities import CAPABILITIES
 from converter.checks.registry import Finding, Known, settings_rule
+from converter.model import Backend
 from converter.rule import Rule
 
 
@@ -24,17 +25,14 @@ from converter.rule import Rule
 )
 def _beyond_backend(known: Known) -> Iterator[Finding]:
     backend = known.settings.backend
-    able = CAPABILITIES.get(backend)
-    if able is None:
-        return
+    able = CAPABILITIES[backend]
     if not able.partial_admission:
         for campaign in known.campaigns.values():
             if campaign.min_window is not None:
                 yield Finding(
                     campaign.path,
                     ("min_window",),
-                    f"backend {backend} starts no campaign with fewer pods than its window",
-                    "take min_window out, and write the window that it can start with",
+                    *_no_min_window(backend),
                     at_key=True,
                 )
     if not able.execution_time:
@@ -47,3 +45,15 @@ def _beyond_backend(known: Known) -> Iterator[Finding]:
                     "take max_execution_seconds out; max_seconds is the time of one volume",
                     at_key=True,
                 )
+
+
+def _no_min_window(backend: Backend) -> tuple[str, str]:
+    if backend is Backend.SLURM:
+        return (
+            "backend slurm starts each volume by itself, as soon as there is room for it",
+            "take min_window out",
+        )
+    return (
+        f"backend {backend} starts no campaign with fewer pods than its window",
+        "take min_window out, and write the window that it can start with",
+    )

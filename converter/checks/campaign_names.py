@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from converter.checks.registry import Finding, Known, rule, settings_rule
+from converter.checks.registry import Finding, Known, kubernetes_rule, rule, settings_rule
 from converter.load.result import LoadResult
 from converter.load.wording import quoted
+from converter.model import Backend
 from converter.names import (
     DNS_LABEL,
     MAX_LABEL,
@@ -77,7 +78,7 @@ def reserved(name: str) -> str:
     return f"end in {found[0]}" if found else ""
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="C003",
         name="campaign-name-too-long",
@@ -106,6 +107,12 @@ def _campaign_name_too_long(known: Known) -> Iterator[Finding]:
                 "a host name",
                 f"shorten the file's name to {len(name) - excess} characters",
             )
+
+
+def _objects_of(job: str, backend: Backend) -> str:
+    if backend is Backend.SLURM:
+        return f"its job array {job} and the directory of that have the names"
+    return f"its Job {job} and ConfigMap {campaign_configmap(job)} have the names"
 
 
 @settings_rule(
@@ -138,7 +145,7 @@ def _duplicate_job(known: Known) -> Iterator[Finding]:
             yield Finding(
                 known.campaigns[name].path,
                 None,
-                f"its Job {part.job} and ConfigMap {campaign_configmap(part.job)} have the names "
-                f"of those of {known.campaigns[owner].path}",
+                f"{_objects_of(part.job, known.settings.backend)} of those of "
+                f"{known.campaigns[owner].path}",
                 f"rename the file so that the first {NAME_LENGTH} characters differ",
             )

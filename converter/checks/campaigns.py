@@ -49,9 +49,7 @@ def _unknown_pipeline(loaded: LoadResult) -> Iterator[Finding]:
 )
 def _unknown_priority(known: Known) -> Iterator[Finding]:
     classes = known.settings.priority_classes
-    # Kueue has priorities of its own; without it they are those of the pods.
-    is_kueue = known.settings.backend is Backend.KUEUE
-    kind = "WorkloadPriorityClass" if is_kueue else "PriorityClass"
+    otherwise = f"take it out, or {_where_priorities_are(known.settings.backend)}"
     for campaign in known.campaigns.values():
         if campaign.priority and campaign.priority not in classes:
             yield Finding(
@@ -59,12 +57,16 @@ def _unknown_priority(known: Known) -> Iterator[Finding]:
                 ("priority",),
                 f"priority {quoted(campaign.priority)} is not one of converter.yaml's "
                 "priority_classes",
-                instead(
-                    campaign.priority,
-                    classes,
-                    f"take it out, or list the {kind} in priority_classes",
-                ),
+                instead(campaign.priority, classes, otherwise),
             )
+
+
+def _where_priorities_are(backend: Backend) -> str:
+    """What to do for a new one. Kueue has its own; without it they are those of the pods."""
+    if backend is Backend.SLURM:
+        return "add it to priority_classes and to slurm.priorities"
+    kind = "WorkloadPriorityClass" if backend is Backend.KUEUE else "PriorityClass"
+    return f"list the {kind} in priority_classes"
 
 
 @settings_rule(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
-from converter.checks.registry import Finding, Known, kueue_rule, settings_rule
+from converter.checks.registry import Finding, Known, kubernetes_rule, kueue_rule
 from converter.checks.resources import rooms_for, size_of
 from converter.checks.wording import EXAMPLE_IMAGE
 from converter.load.files import SETTINGS_FILE
@@ -137,7 +137,7 @@ def _selector_fits_no_flavor(known: Known) -> Iterator[Finding]:
         yield Finding(SETTINGS_FILE, ("node_selector",), message, remedy)
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="S011",
         name="untolerated-taint",

@@ -34,6 +34,7 @@ _OF_RECIPE: Final = (
     "warmup",
 )
 _OF_SETTINGS: Final = (
+    "slurm",
     "command",
     "env",
     "sizes",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from converter.checks.registry import Finding, Known, settings_rule
+from converter.checks.registry import Finding, Known, kubernetes_rule
 from converter.load.files import SETTINGS_FILE
 from converter.load.wording import quoted
 from converter.model import Settings
@@ -15,7 +15,7 @@ MAX_WINDOW: Final = 100_000
 MAX_PREFIX: Final = 253
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="S017",
         name="window-too-large",
@@ -36,7 +36,7 @@ def _window_too_large(known: Known) -> Iterator[Finding]:
         )
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="S018",
         name="label-prefix-too-long",

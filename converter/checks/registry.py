@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from converter.capabilities import CAPABILITIES
 from converter.load.earlier import Earlier
 from converter.load.result import LoadResult
 from converter.load.wording import one_line
@@ -55,6 +56,7 @@ _FILES_CHECKS: Final[list[tuple[Rule, FilesCheck]]] = []
 _KNOWN_CHECKS: Final[list[tuple[Rule, KnownCheck]]] = []
 _HISTORY_CHECKS: Final[list[tuple[Rule, HistoryCheck]]] = []
 _OF_KUEUE: Final[set[str]] = set()
+_OF_KUBERNETES: Final[set[str]] = set()
 
 
 def rule(described: Rule) -> Callable[[FilesCheck], FilesCheck]:
@@ -91,6 +93,20 @@ def kueue_rule(described: Rule) -> Callable[[KnownCheck], KnownCheck]:
     return register
 
 
+def kubernetes_rule(described: Rule) -> Callable[[KnownCheck], KnownCheck]:
+    """Register a rule about Jobs and pods; it is left out with a backend that has none."""
+
+    def register(check: KnownCheck) -> KnownCheck:
+        def with_kubernetes(known: Known) -> Iterable[Finding]:
+            return check(known) if CAPABILITIES[known.settings.backend].kubernetes else ()
+
+        _KNOWN_CHECKS.append((described, with_kubernetes))
+        _OF_KUBERNETES.add(described.code)
+        return check
+
+    return register
+
+
 def history_rule(described: Rule) -> Callable[[HistoryCheck], HistoryCheck]:
     """Register a rule that compares with a commit; it is left out where there is none."""
 
@@ -121,10 +137,11 @@ def looked_at(loaded: LoadResult) -> frozenset[str]:
     """
     if loaded.repo is None:
         return frozenset()
-    has_kueue = loaded.repo.settings.backend is Backend.KUEUE
-    return frozenset(
-        rule.code for rule in registered_rules() if has_kueue or rule.code not in _OF_KUEUE
-    )
+    backend = loaded.repo.settings.backend
+    others = set() if backend is Backend.KUEUE else _OF_KUEUE
+    if not CAPABILITIES[backend].kubernetes:
+        others = others | _OF_KUBERNETES
+    return frozenset(rule.code for rule in registered_rules() if rule.code not in others)
 
 
 def findings(loaded: LoadResult) -> Iterator[Problem]:

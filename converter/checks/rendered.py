@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from converter.capabilities import CAPABILITIES
 from converter.checks.pod_security import breaches
 from converter.load.files import SETTINGS_FILE
 from converter.load.wording import one_line, quoted, shown
@@ -78,6 +79,8 @@ def sample_problems(repo: Repo) -> tuple[Problem, ...]:
     in a campaign's file is for other rules. So the answer depends on converter.yaml and pipelines
     alone. What is sent or written is looked at as a whole (`problems`).
     """
+    if not CAPABILITIES[repo.settings.backend].kubernetes:
+        return ()
     # Not needed before, and not where a file has a mistake.
     from converter.render import render
 

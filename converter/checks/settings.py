@@ -3,39 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from converter.capabilities import CAPABILITIES
-from converter.checks.registry import Finding, Known, settings_rule
+from converter.checks.registry import Finding, Known, kubernetes_rule, settings_rule
 from converter.layout import CAMPAIGN_PATH, CONFIG_PATH, DATA_PATH, S3_PATH, WORK_PATH
 from converter.load.files import SETTINGS_FILE
 from converter.model import Backend, Settings
 from converter.rule import Rule
 
-# What this release has.
-AVAILABLE_BACKENDS: Final = tuple(CAPABILITIES)
-
 # Without these no container starts, or no shell in it.
 SYSTEM: Final = ("/proc", "/sys", "/dev", "/etc", "/bin", "/usr", "/lib", "/lib64", "/sbin")
-
-
-@settings_rule(
-    Rule(
-        code="S012",
-        name="unavailable-backend",
-        what="backend is a queue system that this release has.",
-        why="The files would be valid and nothing could be rendered from them.",
-        wrong="# converter.yaml\nbackend: slurm\n",
-        right="# converter.yaml\nbackend: kueue\n",
-        since="0.1.0",
-    )
-)
-def _unavailable_backend(known: Known) -> Iterator[Finding]:
-    if known.settings.backend not in AVAILABLE_BACKENDS:
-        yield Finding(
-            SETTINGS_FILE,
-            ("backend",),
-            f"this release has no backend {known.settings.backend}",
-            f"write one of: {', '.join(AVAILABLE_BACKENDS)}",
-        )
 
 
 @settings_rule(
@@ -63,7 +38,7 @@ def _no_queue(known: Known) -> Iterator[Finding]:
         )
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="S014",
         name="quota-beside-flavors",
@@ -88,7 +63,7 @@ def _quota_beside_flavors(known: Known) -> Iterator[Finding]:
         )
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="S015",
         name="secret-mount-taken",

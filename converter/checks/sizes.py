@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from converter.checks.registry import Finding, Known, settings_rule
+from converter.checks.registry import Finding, Known, kubernetes_rule, settings_rule
 from converter.checks.resources import amount
 from converter.checks.wording import instead
 from converter.load.files import SETTINGS_FILE
 from converter.load.wording import quoted
+from converter.model import Settings
 from converter.rule import Rule
 
 _SIZES = "# converter.yaml\nsizes:\n"
@@ -59,7 +60,7 @@ def _size_quantity(known: Known) -> Iterator[Finding]:
                 )
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="S004",
         name="workdir-takes-all-memory",
@@ -88,8 +89,9 @@ def _workdir_takes_all_memory(known: Known) -> Iterator[Finding]:
     Rule(
         code="S005",
         name="unknown-flavor",
-        what="A size's flavor is one of flavors.",
-        why="The flavor's node labels are what brings a pod to its nodes.",
+        what="A size's flavor is one of flavors, or of slurm.flavors with backend slurm.",
+        why="The flavor's node labels, or its partition and constraint, are what brings a pod or a "
+        "job to its nodes.",
         wrong=f"{_SIZES}  large: {{cpu: 8, memory: 32Gi, flavor: a10}}\n"
         "flavors:\n  - {name: a100, nodeLabels: {gpu: a100}}\n",
         right=f"{_SIZES}  large: {{cpu: 8, memory: 32Gi, flavor: a100}}\n"
@@ -98,12 +100,20 @@ def _workdir_takes_all_memory(known: Known) -> Iterator[Finding]:
     )
 )
 def _unknown_flavor(known: Known) -> Iterator[Finding]:
-    names = {flavor.name for flavor in known.settings.flavors}
+    names = flavor_names(known.settings)
+    place = "flavors" if known.settings.slurm is None else "slurm.flavors"
     for name, size in known.settings.sizes.items():
         if size.flavor is not None and size.flavor not in names:
             yield Finding(
                 SETTINGS_FILE,
                 ("sizes", name, "flavor"),
                 f"there is no flavor {quoted(size.flavor)}",
-                instead(size.flavor, names, "add it to flavors, or take it out"),
+                instead(size.flavor, names, f"add it to {place}, or take it out"),
             )
+
+
+def flavor_names(settings: Settings) -> frozenset[str]:
+    """The flavors that a size may name."""
+    if settings.slurm is not None:
+        return frozenset(settings.slurm.flavors)
+    return frozenset(flavor.name for flavor in settings.flavors)

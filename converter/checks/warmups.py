@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from converter.checks.registry import Finding, Known, settings_rule
+from converter.checks.registry import Finding, Known, kubernetes_rule
 from converter.checks.wording import EXAMPLE_IMAGE
 from converter.layout import GATE_MARGIN
 from converter.load.files import SETTINGS_FILE
@@ -18,7 +18,7 @@ _NO_CACHE: Final = (
 )
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="P006",
         name="warmup-without-cache",
@@ -38,7 +38,7 @@ def _warmup_without_cache(known: Known) -> Iterator[Finding]:
             yield Finding(pipeline.path, ("warmup",), *_NO_CACHE, at_key=True)
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="S016",
         name="default-warmup-without-cache",
@@ -54,7 +54,7 @@ def _default_warmup_without_cache(known: Known) -> Iterator[Finding]:
         yield Finding(SETTINGS_FILE, ("warmup",), *_NO_CACHE, at_key=True)
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="P007",
         name="warmup-without-command",
@@ -79,7 +79,7 @@ def _warmup_without_command(known: Known) -> Iterator[Finding]:
         )
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="P008",
         name="no-time-for-warmup",
@@ -103,7 +103,7 @@ def _no_time_for_warmup(known: Known) -> Iterator[Finding]:
             )
 
 
-@settings_rule(
+@kubernetes_rule(
     Rule(
         code="P009",
         name="little-time-after-warmup",

@@ -6,13 +6,14 @@ from typing import Final
 
 import click
 
+from converter.capabilities import CAPABILITIES
 from converter.chart_values.compare import differences
 from converter.chart_values.merge import merged, with_defaults
 from converter.chart_values.read import ValuesFile, position, read_values
 from converter.checks import check as problems_of
 from converter.cli.options import repo_argument
 from converter.cli.problem_formats import Report, summary
-from converter.errors import InvalidRepository
+from converter.errors import InvalidRepository, Refused
 from converter.load.files import SETTINGS_FILE, find
 from converter.load.repository import Loading
 from converter.load.schema import FileKind
@@ -86,6 +87,9 @@ def _settings(directory: Path) -> Settings:
     problems = tuple(each for each in problems_of(loaded) if each.level is Level.ERROR)
     if loaded.settings is None or problems:
         raise InvalidRepository(problems, summary(Report(problems, files=0)))
+    backend = loaded.settings.backend
+    if not CAPABILITIES[backend].kubernetes:
+        raise Refused(f"the chart is for a Kubernetes cluster, and backend {backend} has none")
     return loaded.settings
 
 

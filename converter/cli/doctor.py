@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from converter.cli.options import cluster_options, repo_argument
-from converter.cli.repository import load_checked
+from converter.cli.repository import load_checked, require_cluster
 from converter.doctor.finding import Group
 from converter.errors import CampaignsError
 from converter.problem import Level
@@ -107,6 +107,8 @@ def command(
         raise click.UsageError("--holder-kubeconfig is for --probe-holds: add that")
     clone = _clone(repo)
     settings = clone.settings
+    if settings is not None:
+        require_cluster(settings)
     timeout = float(settings.apiserver_request_timeout) if settings else _TIMEOUT
 
     def connect() -> "Client":

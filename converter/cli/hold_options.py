@@ -12,7 +12,7 @@ from converter.cli.campaign_argument import REPO, RepositoryPath
 from converter.cli.duration import seconds_of
 from converter.cli.options import cluster_options
 from converter.cli.person import caller
-from converter.cli.repository import named
+from converter.cli.repository import named, require_cluster
 from converter.errors import InvalidRepository, Refused
 from converter.holds.mark import LEAST, MOST
 from converter.load import load_repo
@@ -88,7 +88,7 @@ def place_of(repo: Path | None, namespace: str | None) -> Place:
     """The place that a command line means.
 
     Of REPO only converter.yaml is needed: a mistake in another file keeps nobody from a hold.
-    Raises InvalidRepository, and Refused where the namespaces differ.
+    Raises InvalidRepository, and Refused where the namespaces differ or the backend has none.
     """
     if repo is None and namespace:
         return Place(namespace)
@@ -103,6 +103,7 @@ def place_of(repo: Path | None, namespace: str | None) -> Place:
             f"--namespace {namespace} is not converter.yaml's namespace "
             f"{loaded.settings.namespace}; nothing was sent"
         )
+    require_cluster(loaded.settings)
     settings = named(Repo(loaded.settings, EMPTY, EMPTY), directory).settings
     return Place(
         settings.namespace,

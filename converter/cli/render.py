@@ -1,7 +1,9 @@
-"""`campaigns render`: the objects that a repository stands for, as YAML."""
+"""`campaigns render`: the objects that a repository stands for, as YAML; for Slurm, files."""
 
 import os
 import sys
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,8 +11,11 @@ import click
 from converter.cli.options import repo_argument
 from converter.cli.repository import load_valid, named, rendered
 from converter.errors import Refused
+from converter.model import Repo
 
 STDOUT = Path("-")
+# What makes the text for standard output, and the files by their paths.
+_Rendered = tuple[Callable[[], str], Callable[[], Mapping[str, str]]]
 
 
 @click.command("render")
@@ -24,6 +29,9 @@ STDOUT = Path("-")
 )
 def command(*, repo: Path, out: Path) -> int:
     """Print the Kubernetes objects of REPO, or write them to a directory.
+
+    With backend slurm these are the files of each job array instead: DIR/campaigns/JOB/NAME. On
+    standard output they are YAML, each path with its text, without the script task.sh.
 
     With --out DIR there is a file for each pipeline, DIR/pipelines/ID.yaml, and for each Job of a
     campaign with its ConfigMap, DIR/campaigns/JOB.yaml. DIR is made if need be. It may have other
@@ -49,23 +57,35 @@ def command(*, repo: Path, out: Path) -> int:
       campaigns render . | less
     """
     _refuse_sources(repo, out)
-    loaded = named(load_valid(repo), repo)
-    from converter.render.files import rendered_files, yaml_stream
-
-    manifests = rendered(loaded, repo)
+    loaded = named(load_valid(repo, asks_cluster=False), repo)
+    stream, files = _of_slurm(loaded) if loaded.settings.slurm else _of_kubernetes(loaded, repo)
     if out == STDOUT:
         # As bytes: the locale has no say in how the text is encoded.
-        sys.stdout.buffer.write(yaml_stream(manifests).encode())
+        sys.stdout.buffer.write(stream().encode())
         sys.stdout.buffer.flush()
         return 0
     from converter.directory import write_files
 
-    written = write_files(out, rendered_files(manifests))
+    written = write_files(out, files())
     for path in written.removed:
         click.echo(f"removed: {out / path}", err=True)
     counts = f"{len(written.changed)} written, {len(written.unchanged)} unchanged"
     click.echo(f"{out}: {counts}, {len(written.removed)} removed", err=True)
     return 0
+
+
+def _of_kubernetes(repo: Repo, directory: Path) -> _Rendered:
+    from converter.render.files import rendered_files, yaml_stream
+
+    manifests = rendered(repo, directory)
+    return partial(yaml_stream, manifests), partial(rendered_files, manifests)
+
+
+def _of_slurm(repo: Repo) -> _Rendered:
+    from converter.render.slurm import array_stream, render_slurm, rendered_array_files
+
+    arrays = render_slurm(repo)
+    return partial(array_stream, arrays), partial(rendered_array_files, arrays)
 
 
 def _refuse_sources(repo: Path, out: Path) -> None:

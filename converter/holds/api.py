@@ -173,7 +173,7 @@ class Holds:
         return tuple(self._tried(each, call, deadline) for each in found)
 
     def _supported(self) -> None:
-        if self._backend not in CAPABILITIES:
+        if not CAPABILITIES[self._backend].kubernetes:
             raise Unsupported(f"with the backend {self._backend} this release holds nothing")
 
     def _parts(self, target: Target, deadline: Deadline) -> Sequence[_Found]:

@@ -11,6 +11,9 @@ from converter.model import (
     Pipeline,
     Settings,
     Size,
+    SlurmFlavor,
+    SlurmPriority,
+    SlurmSettings,
     SourceKind,
     Volume,
     Warmup,
@@ -42,6 +45,7 @@ _PLAIN_SETTINGS: Final = (
     "manifest_max_bytes",
     "fetch_max_bytes",
 )
+_PLAIN_SLURM: Final = ("host", "partition", "account", "max_array_size", "command_timeout")
 _PLAIN_CAMPAIGN: Final = ("pipeline", "priority", "window", "min_window", "suspend")
 _PLAIN_PIPELINE: Final = (
     "image",
@@ -74,7 +78,7 @@ def pipeline(name: str, path: str, values: Values) -> Pipeline:
 
 def settings(values: Values) -> Settings:
     """The settings from the values of converter.yaml."""
-    plain = {"queue": "", **_some(values, _PLAIN_SETTINGS)}
+    plain = {"namespace": "", "queue": "", **_some(values, _PLAIN_SETTINGS)}
     if values.get("source_template"):
         plain["source_template"] = values["source_template"]
     return Settings(
@@ -89,6 +93,7 @@ def settings(values: Values) -> Settings:
         reactivate=values.get("reactivate", "always") == "always",
         results_url=values.get("results_url") or values.get("public_results_base", ""),
         image_cache=(values.get("image_cache") or {}).get("bucket", ""),
+        slurm=_slurm(values["slurm"]) if "slurm" in values else None,
         **plain,
     )
 
@@ -125,6 +130,17 @@ def _flavor(values: Values) -> Flavor:
         node_labels=values["nodeLabels"],
         node_taints=tuple(values.get("nodeTaints", ())),
         quota=_quantities(values.get("quota", {})),
+    )
+
+
+def _slurm(values: Values) -> SlurmSettings:
+    flavors, priorities = values.get("flavors", {}), values.get("priorities", {})
+    return SlurmSettings(
+        directory=values["directory"].removesuffix("/"),
+        container=tuple(values["container"]),
+        flavors={name: SlurmFlavor(**flavor) for name, flavor in flavors.items()},
+        priorities={name: SlurmPriority(**priority) for name, priority in priorities.items()},
+        **_some(values, _PLAIN_SLURM),
     )
 
 

@@ -1,4 +1,4 @@
-"""The environment of the pods.
+"""The environment of the pods, and of the tasks in Slurm.
 
 A value reaches the process as the file spells it: nothing is expanded, neither by Kubernetes nor
 by a shell.
@@ -14,6 +14,7 @@ from converter.render.recipe import Recipe
 
 # The start of a ``$(NAME)`` or of the ``$$`` that escapes one.
 _REFERENCE: Final = re.compile(r"\$(?=[$(])")
+_STEPS_PATH: Final = f"{CONFIG_PATH}/pipeline.yaml"
 
 # A value, or the ``valueFrom`` that it is read from.
 _Source = str | Mapping[str, Any]
@@ -41,7 +42,7 @@ def campaign_environment(
     return _entries(
         defaults,
         recipe.env,
-        _identity(recipe),
+        _identity(recipe, _STEPS_PATH),
         {
             "CAMPAIGN": campaign.name,
             "BACKOFF_LIMIT_PER_INDEX": str(settings.backoff_limit_per_index),
@@ -50,13 +51,30 @@ def campaign_environment(
     )
 
 
+def task_environment(
+    campaign: Campaign, recipe: Recipe, settings: Settings, steps_path: str
+) -> dict[str, str]:
+    """The environment of a task in Slurm; its script adds the volume's own and where it may write.
+
+    `steps_path` is the file with the pipeline's steps.
+    """
+    merged = {
+        **_results(settings),
+        **recipe.env,
+        **_identity(recipe, steps_path),
+        "CAMPAIGN": campaign.name,
+        "BACKOFF_LIMIT_PER_INDEX": str(settings.backoff_limit_per_index),
+    }
+    return dict(sorted(merged.items()))
+
+
 def warmup_environment(recipe: Recipe, settings: Settings) -> list[dict[str, Any]]:
     """``env`` of the container that fills the model cache."""
     # It asks for no GPU, but a runtime class may show it all that the node has.
     defaults: dict[str, _Source] = {**_places(recipe), "CUDA_VISIBLE_DEVICES": ""}
     if settings.hf_token_secret:
         defaults["HF_TOKEN"] = _secret_key(settings.hf_token_secret, "token")
-    return _entries(defaults, recipe.env, _identity(recipe))
+    return _entries(defaults, recipe.env, _identity(recipe, _STEPS_PATH))
 
 
 def _entries(*layers: Mapping[str, _Source]) -> list[dict[str, Any]]:
@@ -71,11 +89,11 @@ def _entry(name: str, source: _Source) -> dict[str, Any]:
     return {"name": name, "value": literal(source)} if source else {"name": name}
 
 
-def _identity(recipe: Recipe) -> dict[str, _Source]:
+def _identity(recipe: Recipe, steps_path: str) -> dict[str, str]:
     return {
         "IMAGE_DIGEST": recipe.image,
         "PIPELINE_ID": recipe.pipeline,
-        "PIPELINE_PATH": f"{CONFIG_PATH}/pipeline.yaml",
+        "PIPELINE_PATH": steps_path,
     }
 
 
@@ -87,7 +105,7 @@ def _places(recipe: Recipe) -> dict[str, _Source]:
     return places
 
 
-def _results(settings: Settings) -> dict[str, _Source]:
+def _results(settings: Settings) -> dict[str, str]:
     known = {
         "RESULTS_URL": settings.results_url,
         "MANIFEST_MAX_BYTES": settings.manifest_max_bytes,

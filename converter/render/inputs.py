@@ -14,6 +14,7 @@ from typing import Any
 from converter.model import Settings, Volume
 from converter.render.digest import digest
 from converter.render.recipe import Recipe
+from converter.render.sbatch import nodes_of
 from converter.split import Part
 from converter.volumes import sources_of
 
@@ -41,6 +42,7 @@ def inputs_digest(part: Part, recipe: Recipe, settings: Settings) -> str:
         manifest_max_bytes=settings.manifest_max_bytes,
         fetch_max_bytes=settings.fetch_max_bytes,
         image_cache=settings.image_cache,
+        slurm=_slurm(recipe, settings),
     )
 
 
@@ -56,6 +58,21 @@ def volumes_digest(volumes: Iterable[Volume]) -> str:
             for volume in volumes
         ]
     )
+
+
+def _slurm(recipe: Recipe, settings: Settings) -> dict[str, Any] | None:
+    """Where jobs run and what in; left out of the digest with any other backend."""
+    slurm = settings.slurm
+    if slurm is None:
+        return None
+    nodes = nodes_of(recipe, settings, slurm)
+    return {
+        "container": slurm.container,
+        "directory": slurm.directory,
+        "partition": nodes.partition,
+        "constraint": nodes.constraint,
+        "account": slurm.account,
+    }
 
 
 def _resources(recipe: Recipe) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from converter.names import RECIPE_ANNOTATION, pipeline_configmap, warmup_job
 from converter.render.environment import literal, warmup_environment
 from converter.render.metadata import object_labels, object_metadata
 from converter.render.pod import scheduling, volume_mounts_of, volumes_of, warmup_mounts
-from converter.render.recipe import Recipe
+from converter.render.recipe import Recipe, steps_document
 from converter.render.templates import render_template
-from converter.render.text import yaml_text
 from converter.resources import manifest_template
 
 
@@ -24,7 +23,6 @@ def pipeline_manifests(recipe: Recipe, settings: Settings) -> Iterator[Manifest]
 
 
 def _configmap(recipe: Recipe, settings: Settings) -> dict[str, Any]:
-    document = {} if recipe.steps is None else {"steps": recipe.steps}
     return render_template(
         "pipeline-configmap.yaml.j2",
         metadata=object_metadata(
@@ -33,7 +31,7 @@ def _configmap(recipe: Recipe, settings: Settings) -> dict[str, Any]:
             object_labels(Role.PIPELINE, recipe.pipeline),
             {RECIPE_ANNOTATION: recipe.sha256},
         ),
-        document=yaml_text(document),
+        document=steps_document(recipe),
     )
 
 

@@ -8,6 +8,7 @@ from converter.layout import DEFAULT_MEMORY_LIMIT, DEFAULT_SIZE
 from converter.model import Pipeline, Settings, Size, Warmup
 from converter.quantity import canonical_quantity
 from converter.render.digest import digest
+from converter.render.text import yaml_text
 
 # An API server rounds requests and limits up to a thousandth (SetDefaults_ResourceList).
 _DECIMALS: Final = 3
@@ -97,6 +98,11 @@ def recipe_of(pipeline: Pipeline, settings: Settings) -> Recipe:
     )
 
 
+def steps_document(recipe: Recipe) -> str:
+    """The file with a pipeline's steps, as YAML."""
+    return yaml_text({} if recipe.steps is None else {"steps": recipe.steps})
+
+
 def _if_set(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
@@ -119,7 +125,7 @@ def _resources(size: Size) -> Resources:
 
 def _flavor_labels(size: Size, settings: Settings) -> Mapping[str, str]:
     """Kueue has no request for a flavor by name: a pod lands on one by its node labels."""
-    if size.flavor is None:
+    if size.flavor is None or settings.slurm is not None:
         return {}
     return next(f.node_labels for f in settings.flavors if f.name == size.flavor)
 

@@ -24,14 +24,14 @@ SAMPLES = Path(__file__).parents[2] / "campaigns"
 TIME_OVER = "it has run for the 7200 s that pipelines/slow.yaml gives it"
 
 
-@pytest.fixture(params=[each.value for each in CAPABILITIES])
+@pytest.fixture(params=[each.value for each, able in CAPABILITIES.items() if able.kubernetes])
 def team(
     request: pytest.FixtureRequest,
     cluster: RunningCluster,
     new_team: TeamFactory,
     tmp_path: Path,
 ) -> Iterator[Team]:
-    """A team on each backend that this release has."""
+    """A team on each backend that is a Kubernetes cluster."""
     backend = Backend(request.param)
     if backend is Backend.KUEUE:
         yield new_team()

@@ -11,6 +11,7 @@ import pytest
 
 from converter.directory import LIST_NAME, Written, write_files
 from converter.errors import CampaignsError, Refused
+from converter.slurm.layout import RENDERED
 
 FILES = {"pipelines/a.yaml": "a: 1\n", "campaigns/b.yaml": "b: \N{GREEK SMALL LETTER OMEGA}\n"}
 
@@ -48,6 +49,24 @@ def test_a_second_run_leaves_what_is_the_same(tmp_path: Path) -> None:
     assert written == Written(("campaigns/b.yaml",), ("pipelines/a.yaml",), ())
     assert (tmp_path / "pipelines/a.yaml").stat().st_ino == before
     assert (tmp_path / "campaigns/b.yaml").read_text() == "b: 2\n"
+
+
+def test_the_files_of_a_job_array_are_its_own_too(tmp_path: Path) -> None:
+    files = {f"campaigns/letters/{name}": "a\n" for name in RENDERED}
+    write_files(tmp_path, files)
+    assert write_files(tmp_path, files).unchanged == tuple(sorted(files))
+    assert write_files(tmp_path, {}).removed == tuple(sorted(files))
+
+
+@pytest.mark.parametrize(
+    "path", ["campaigns/letters/mine.txt", "campaigns/task.sh", "other/letters/task.sh", "a/limits"]
+)
+def test_a_list_that_names_other_files_is_not_believed(path: str, tmp_path: Path) -> None:
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text("mine\n")
+    (tmp_path / LIST_NAME).write_text(f"{path}\n")
+    assert write_files(tmp_path, {}).removed == ()
+    assert (tmp_path / path).exists()
 
 
 def test_removes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ LIMITED = some_pipeline(max_execution_seconds=3600)
 
 
 def test_every_backend_says_what_it_can_do() -> None:
-    assert set(CAPABILITIES) == set(AVAILABLE)
+    assert set(CAPABILITIES) == set(Backend)
+    on_kubernetes = {backend for backend, able in CAPABILITIES.items() if able.kubernetes}
+    assert on_kubernetes == set(AVAILABLE)
 
 
 @pytest.mark.parametrize(
@@ -23,8 +25,7 @@ def test_every_backend_says_what_it_can_do() -> None:
         (Backend.KUEUE, True, True),
         (Backend.KOORD_QUEUE, False, True),
         (Backend.NONE, False, False),
-        # That there is none is another rule's.
-        (Backend.SLURM, True, True),
+        (Backend.SLURM, False, False),
     ],
 )
 def test_files_ask_of_a_backend_what_it_can_do(
@@ -33,6 +34,17 @@ def test_files_ask_of_a_backend_what_it_can_do(
     assert (found("S019", FEWER, backend=backend) == []) is min_window
     assert (found("S019", LIMITED, backend=backend) == []) is max_execution
     assert found("S019", some_campaign(window=4), some_pipeline(), backend=backend) == []
+
+
+def test_slurm_needs_no_smaller_window() -> None:
+    assert found("S019", FEWER, backend=Backend.SLURM) == [
+        (
+            "campaigns/letters.yaml",
+            at_key("min_window"),
+            "backend slurm starts each volume by itself, as soon as there is room for it",
+            "take min_window out",
+        )
+    ]
 
 
 def test_what_is_said_of_it() -> None:
@@ -64,6 +76,11 @@ def test_a_priority_is_of_the_kind_that_the_backend_has(backend: Backend, kind: 
     (problem,) = found("C006", some_campaign(priority="high"), backend=backend)
     assert problem[1] == at("priority")
     assert f"list the {kind} in priority_classes" in problem[3]
+
+
+def test_a_priority_of_slurm_is_in_its_settings() -> None:
+    (problem,) = found("C006", some_campaign(priority="high"), backend=Backend.SLURM)
+    assert problem[3] == "take it out, or add it to priority_classes and to slurm.priorities"
 
 
 def test_the_quota_of_koord_queue_is_named() -> None:

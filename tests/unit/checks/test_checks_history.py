@@ -30,6 +30,7 @@ from converter.model import (
     Pipeline,
     Settings,
     Size,
+    SlurmSettings,
     SourceKind,
     Volume,
     Warmup,
@@ -283,6 +284,7 @@ def test_the_window_of_a_paused_campaign_may_change() -> None:
 
 
 CHANGED_SETTINGS: dict[str, tuple[Any, Any]] = {
+    "slurm": (SlurmSettings("/shared", ()), SlurmSettings("/shared", ("run", "{image}"))),
     "command": ((), ("ocr", "--best")),
     "env": ({"MODEL": "large"}, {"MODEL": "small"}),
     "sizes": ({"large": LARGE}, {"large": replace(LARGE, cpu="8")}),

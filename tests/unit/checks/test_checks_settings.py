@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 from unit.checks.files import at, at_key, flavor, found, sizes, some_pipeline
 
-from converter.checks.settings import AVAILABLE_BACKENDS
 from converter.model import Backend, Size, Warmup
-from converter.queues import AVAILABLE
 
 PATH = "converter.yaml"
 A100 = flavor("a100", {"gpu": "a100"})
@@ -218,15 +216,6 @@ def test_kueue_gives_the_tolerations_of_a_flavor_to_campaigns() -> None:
     )
     warmed = some_pipeline(size="large", warmup=Warmup(("fetch",)))
     assert found("S011", warmed, sizes=ON_A100, flavors=(preferred,)) == []
-
-
-def test_the_backend_is_available() -> None:
-    remedy = "write one of: kueue, koord-queue, none"
-    assert found("S012", backend=Backend.SLURM) == [
-        (PATH, at("backend"), "this release has no backend slurm", remedy)
-    ]
-    assert found("S012") == []
-    assert set(AVAILABLE_BACKENDS) == set(AVAILABLE)
 
 
 def test_a_queue_system_needs_a_queue() -> None:

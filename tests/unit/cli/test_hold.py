@@ -209,11 +209,12 @@ def test_a_mistake_in_a_campaign_file_keeps_nobody_from_a_hold(site: Site) -> No
 
 
 def test_a_backend_that_nothing_can_be_held_with_is_said(site: Site) -> None:
-    files = {**FILES, "converter.yaml": f"backend: slurm\n{SETTINGS}", "campaigns/x.yaml": CAMPAIGN}
+    slurm = "backend: slurm\nslurm: {directory: /shared, container: []}\n"
+    files = {**FILES, "converter.yaml": f"{slurm}{SETTINGS}", "campaigns/x.yaml": CAMPAIGN}
     write_repository(site.repo, files)
     for done in (site.hold(), site.run("holds", str(site.repo))):
         assert done.returncode == 1
-        assert "with the backend slurm this release holds nothing" in done.stderr
+        assert "with backend slurm this release can only validate and render" in done.stderr
     assert site.api.requests == []
 
 

@@ -143,7 +143,20 @@ class _Builder:
             found[self.draw(st.sampled_from(["windw", "yes", "1", "é", "pods\n", "Y"]))] = (
                 self.draw(_JUNK)
             )
+        for each in schema.get("allOf", ()):
+            self._keep(each, found, schema)
         return found
+
+    def _keep(self, condition: Schema, found: dict[str, Any], schema: Schema) -> None:
+        """Add and take away what a condition asks for, most of the time."""
+        holds = Draft202012Validator(condition["if"]).is_valid(found)
+        wanted = condition.get("then" if holds else "else", {})
+        for name in wanted.get("required", ()):
+            if name not in found and not self._chance(12):
+                found[name] = self.value(schema["properties"][name])
+        for name, of_it in wanted.get("properties", {}).items():
+            if "not" in of_it and not self._chance(6):
+                found.pop(name, None)
 
     def _key(self, schema: Schema) -> str:
         names = schema.get("propertyNames")

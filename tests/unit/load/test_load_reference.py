@@ -17,7 +17,7 @@ HEADINGS = {
 NESTED = {
     FileKind.CAMPAIGN: ["volumeWithSource"],
     FileKind.PIPELINE: [],
-    FileKind.CONVERTER: ["size", "flavor", "toleration"],
+    FileKind.CONVERTER: ["size", "flavor", "toleration", "slurm", "slurmFlavor", "slurmPriority"],
 }
 ARGUMENT = {
     FileKind.CAMPAIGN: "campaign",

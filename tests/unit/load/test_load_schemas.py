@@ -141,7 +141,7 @@ VALID = {
     FileKind.CONVERTER: mappings(
         {"namespace": NAMES, "queue": NAMES},
         {
-            "backend": st.sampled_from(["kueue", "koord-queue", "none", "slurm"]),
+            "backend": st.sampled_from(["kueue", "koord-queue", "none"]),
             "window": COUNTS,
             "priority_classes": st.lists(NAMES, unique=True, max_size=3),
             "sizes": st.dictionaries(
@@ -183,6 +183,28 @@ VALID = {
             "image_cache": st.none() | mappings({"bucket": NAMES}, {}),
             "results_url": URLS,
         },
+    )
+    | mappings(
+        {
+            "backend": st.just("slurm"),
+            "slurm": mappings(
+                {"directory": NAMES.map("/{}".format), "container": ARGUMENTS},
+                {
+                    "host": NAMES,
+                    "partition": NAMES,
+                    "account": NAMES,
+                    "flavors": st.dictionaries(
+                        NAMES, mappings({"constraint": NAMES}, {"partition": NAMES}), max_size=2
+                    ),
+                    "priorities": st.dictionaries(
+                        NAMES, mappings({"nice": st.integers(0, 9)}, {"qos": NAMES}), max_size=2
+                    ),
+                    "max_array_size": st.integers(1, 4_000_001),
+                    "command_timeout": st.integers(1, 3600),
+                },
+            ),
+        },
+        {"namespace": NAMES, "window": COUNTS, "env": ENV},
     ),
 }
 

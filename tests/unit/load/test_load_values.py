@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from unit.load.repositories import CAMPAIGN, PIPELINE, lines, load
 
 from converter.model import (
@@ -12,6 +11,9 @@ from converter.model import (
     Pipeline,
     Settings,
     Size,
+    SlurmFlavor,
+    SlurmPriority,
+    SlurmSettings,
     SourceKind,
     Volume,
     Warmup,
@@ -29,10 +31,51 @@ def test_the_least_settings(tmp_path: Path) -> None:
     assert settings(tmp_path, "namespace: team\nqueue: q\n") == Settings("team", "q")
 
 
-@pytest.mark.parametrize("backend", [Backend.NONE, Backend.SLURM])
-def test_some_backends_need_no_queue(backend: Backend, tmp_path: Path) -> None:
-    text = f"namespace: team\nbackend: {backend}\n"
-    assert settings(tmp_path, text) == Settings("team", "", backend=backend)
+def test_without_a_queue_system_there_is_no_queue(tmp_path: Path) -> None:
+    text = "namespace: team\nbackend: none\n"
+    assert settings(tmp_path, text) == Settings("team", "", backend=Backend.NONE)
+
+
+def test_the_least_settings_of_slurm(tmp_path: Path) -> None:
+    text = "backend: slurm\nslurm: {directory: /shared/, container: []}\n"
+    slurm = SlurmSettings("/shared", ())
+    assert settings(tmp_path, text) == Settings("", "", backend=Backend.SLURM, slurm=slurm)
+
+
+def test_all_settings_of_slurm(tmp_path: Path) -> None:
+    text = """\
+backend: slurm
+namespace: team
+priority_classes: [urgent, low]
+slurm:
+  host: me@login.example
+  directory: /shared/campaigns
+  container: [apptainer, exec, --cleanenv, "docker://{image}"]
+  partition: gpu,long
+  account: project1
+  flavors:
+    a100: {partition: gpu, constraint: "a100&[rack1|rack2]"}
+    any: {constraint: x}
+  priorities:
+    urgent: {qos: high}
+    low: {nice: 500}
+  max_array_size: 4000001
+  command_timeout: 60
+"""
+    assert settings(tmp_path, text).slurm == SlurmSettings(
+        directory="/shared/campaigns",
+        container=("apptainer", "exec", "--cleanenv", "docker://{image}"),
+        host="me@login.example",
+        partition="gpu,long",
+        account="project1",
+        flavors={
+            "a100": SlurmFlavor("gpu", "a100&[rack1|rack2]"),
+            "any": SlurmFlavor(constraint="x"),
+        },
+        priorities={"urgent": SlurmPriority("high"), "low": SlurmPriority(nice=500)},
+        max_array_size=4_000_001,
+        command_timeout=60,
+    )
 
 
 def test_all_settings(tmp_path: Path) -> None:

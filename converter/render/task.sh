@@ -1,0 +1,271 @@
+#!/bin/sh
+# One task of a campaign's job array: finds its volume, runs the command on it, says how it ended.
+#
+# The same text for every campaign. What differs lies in files beside it, and no value of them is
+# ever read as shell text: they are escaped, and printf puts them into variables and arguments. All
+# names here start with _campaigns_, so that no variable of a campaign is overwritten or missed.
+#
+# A try that fails is noted in failures/, and the task has itself queued again while there are tries
+# left. results/<index> is written once, when the volume is done or has failed for good.
+set -u
+
+_campaigns_log() {
+  printf 'campaigns: %s\n' "$1" >&2
+}
+
+# Slurm tells of the end of the time, of a cancellation and of a preemption by SIGTERM. The command
+# is told, and has as long as Slurm gives it; this script goes on, to write down how it ended.
+_campaigns_signalled=
+_campaigns_interrupted=
+_campaigns_child=
+_campaigns_told() {
+  _campaigns_signalled=yes
+  _campaigns_interrupted=yes
+  if [ -n "$_campaigns_child" ]; then kill -TERM "$_campaigns_child" 2>/dev/null; fi
+}
+trap _campaigns_told TERM
+
+_campaigns_work=
+_campaigns_clean() {
+  if [ -n "$_campaigns_work" ]; then rm -rf -- "$_campaigns_work"; fi
+}
+trap _campaigns_clean EXIT
+
+# FILE CODE: one line, by rename, so that nobody ever reads a part of it. The file system may be
+# away for a moment, and work that is done but not noted would be done again.
+_campaigns_write() {
+  _campaigns_new=${1%/*}/.$_campaigns_index.${SLURM_JOB_ID-0}.$$
+  _campaigns_line="$2 $_campaigns_try $(date -u +%Y-%m-%dT%H:%M:%SZ)"
+  for _campaigns_pause in 0 1 5 20; do
+    sleep "$_campaigns_pause"
+    if printf '%s\n' "$_campaigns_line" >"$_campaigns_new" && mv -f "$_campaigns_new" "$1"; then
+      return 0
+    fi
+  done
+  _campaigns_log "cannot write $1"
+  return 1
+}
+
+# CODE: the volume has ended. Without the note the task must not count as done.
+_campaigns_end() {
+  if _campaigns_write "results/$_campaigns_index" "$1"; then exit "$1"; fi
+  exit 1
+}
+
+# Whether Slurm itself has ended this try, other than for its time: cancelled, it must not be queued
+# again, and preempted, Slurm does that. Not knowing counts as that: nothing must bring a cancelled
+# campaign back.
+_campaigns_taken() {
+  for _campaigns_pause in 0 2 5; do
+    sleep "$_campaigns_pause"
+    if _campaigns_shown=$(scontrol --oneliner show job "$_campaigns_task"); then
+      case " $_campaigns_shown " in
+        *" JobState=RUNNING "* | *" Reason=TimeLimit "*) return 1 ;;
+      esac
+      return 0
+    fi
+  done
+  return 0
+}
+
+# CODE: have this task queued again, to wait at its gate while the campaign is paused. Comes back
+# when Slurm does not take it.
+_campaigns_again() {
+  # Slurm ends this script as soon as it has heard; what it was told must be told whole.
+  trap '' TERM
+  for _campaigns_pause in 0 2 5 15 30; do
+    sleep "$_campaigns_pause"
+    if [ -e cancelled ]; then
+      _campaigns_log 'the campaign is cancelled'
+      exit "$1"
+    fi
+    _campaigns_verb=requeue
+    if [ -e paused ]; then _campaigns_verb=requeuehold; fi
+    if scontrol "$_campaigns_verb" "$_campaigns_task"; then exit "$1"; fi
+  done
+  _campaigns_log "Slurm did not take: scontrol $_campaigns_verb $_campaigns_task"
+}
+
+# CODE: this try has failed.
+_campaigns_failed() {
+  if [ -n "$_campaigns_signalled" ] && _campaigns_taken; then
+    _campaigns_log "Slurm has ended this try (exit code $1); it does not count"
+    exit "$1"
+  fi
+  # A failure that is not noted could be repeated for ever.
+  _campaigns_write "failures/$_campaigns_index.$_campaigns_try" "$1" || exit "$1"
+  if [ "$_campaigns_try" -le "$_campaigns_limit" ]; then
+    _campaigns_log "try $_campaigns_try failed with exit code $1, and there is another"
+    _campaigns_again "$1"
+  fi
+  _campaigns_log "failed with exit code $1 after $_campaigns_try tries"
+  _campaigns_end "$1"
+}
+
+# TEXT: what it stands for, in _campaigns_value. The dot keeps line breaks at its end.
+_campaigns_decode() {
+  _campaigns_value=$(printf '%b.' "$1")
+  _campaigns_value=${_campaigns_value%.}
+}
+
+# NAME VALUE: a variable of the command.
+_campaigns_set() {
+  export "$_campaigns_prefix$1=$2"
+}
+
+# Lines NAME=TEXT on standard input.
+_campaigns_set_all() {
+  while IFS= read -r _campaigns_line; do
+    case $_campaigns_line in
+      ?*=*)
+        _campaigns_decode "${_campaigns_line#*=}"
+        _campaigns_set "${_campaigns_line%%=*}" "$_campaigns_value"
+        ;;
+    esac
+  done
+}
+
+_campaigns_index=${SLURM_ARRAY_TASK_ID-}
+case $_campaigns_index in
+  '' | *[!0-9]*)
+    _campaigns_log 'this is for a task of a job array of Slurm: SLURM_ARRAY_TASK_ID is no number'
+    exit 2
+    ;;
+esac
+_campaigns_task=${SLURM_ARRAY_JOB_ID-}_$_campaigns_index
+
+# Slurm starts a task in /tmp where it cannot start it in its directory.
+if ! { [ -d results ] && [ -d failures ]; }; then
+  _campaigns_log "$(pwd) is not the directory of a campaign: is the shared file system there?"
+  exit 1
+fi
+
+# Started once more though it has ended: its node was lost just then, say.
+_campaigns_code=
+if [ -e "results/$_campaigns_index" ]; then
+  read -r _campaigns_code _campaigns_line <"results/$_campaigns_index" || :
+fi
+case $_campaigns_code in
+  '' | *[!0-9]*) ;;
+  *)
+    _campaigns_log "this volume has ended before, with exit code $_campaigns_code"
+    exit "$_campaigns_code"
+    ;;
+esac
+
+set -- "failures/$_campaigns_index".*
+_campaigns_failures=0
+if [ -e "$1" ]; then _campaigns_failures=$#; fi
+_campaigns_try=$((_campaigns_failures + 1))
+
+if [ -e cancelled ]; then
+  _campaigns_log 'the campaign is cancelled'
+  exit 0
+fi
+if [ -e paused ]; then
+  _campaigns_log 'the campaign is paused'
+  # Comes back only where Slurm cannot be asked: better not run than run a paused campaign.
+  _campaigns_again 1
+  exit 1
+fi
+
+_campaigns_limit=$(sed -n 's/^backoff_limit_per_index=\([0-9][0-9]*\)$/\1/p' limits) || :
+if [ -z "$_campaigns_limit" ]; then
+  _campaigns_log 'there is no backoff_limit_per_index in the file limits'
+  exit 1
+fi
+
+_campaigns_number=$((_campaigns_index + 1))
+_campaigns_line=$(LC_ALL=C sed -n "$_campaigns_number{p;q;}" volumes.txt) || _campaigns_failed 1
+_campaigns_tab=$(printf '\t')
+case $_campaigns_line in
+  ?*"$_campaigns_tab"*) ;;
+  *)
+    _campaigns_log "volumes.txt has no volume for index $_campaigns_index"
+    _campaigns_end 13
+    ;;
+esac
+_campaigns_id=${_campaigns_line%%"$_campaigns_tab"*}
+_campaigns_source=${_campaigns_line#*"$_campaigns_tab"}
+
+_campaigns_own=
+if [ -e volume-env ]; then
+  _campaigns_own=$(LC_ALL=C sed -n "s/^$_campaigns_index //p" volume-env) || _campaigns_failed 1
+fi
+
+set --
+while IFS= read -r _campaigns_line; do
+  _campaigns_decode "$_campaigns_line"
+  set -- "$@" "$_campaigns_value"
+done <command || _campaigns_failed 1
+[ "$#" -gt 0 ] || _campaigns_failed 1
+
+# These two do not hand on what they were given where they are told to keep the environment clean,
+# and take what is meant for the container by another name, which also spares themselves its PATH.
+case ${1##*/} in
+  apptainer) _campaigns_prefix=APPTAINERENV_ ;;
+  singularity) _campaigns_prefix=SINGULARITYENV_ ;;
+  *) _campaigns_prefix= ;;
+esac
+
+_campaigns_work=$(mktemp -d "${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/campaigns.XXXXXXXXXX") || {
+  _campaigns_work=
+  _campaigns_failed 1
+}
+
+_campaigns_tries="try $_campaigns_try of at most $((_campaigns_limit + 1))"
+_campaigns_log "volume $_campaigns_id, $_campaigns_tries, on ${SLURMD_NODENAME-this node}"
+
+(
+  unset IMAGES IIIF_MANIFEST_URL
+  _campaigns_set TMPDIR "$_campaigns_work"
+  _campaigns_set WORKDIR_PATH "$_campaigns_work"
+  _campaigns_set_all <environment || exit 1
+  _campaigns_set_all <<END
+$_campaigns_own
+END
+  case $_campaigns_source in
+    images:*)
+      _campaigns_source=${_campaigns_source#images:}
+      _campaigns_set IMAGES "$_campaigns_source"
+      ;;
+    [Hh][Tt][Tt][Pp]://* | [Hh][Tt][Tt][Pp][Ss]://*)
+      _campaigns_set IIIF_MANIFEST_URL "$_campaigns_source"
+      ;;
+  esac
+  _campaigns_set VOLUME_ID "$_campaigns_id"
+  _campaigns_set VOLUME_REF "$_campaigns_id"
+  _campaigns_set VOLUME_SOURCE "$_campaigns_source"
+  _campaigns_set JOB_COMPLETION_INDEX "$_campaigns_index"
+  _campaigns_set INDEX_FAILURE_COUNT "$_campaigns_failures"
+  # Else they have a shell of their own expand $(...) in these variables.
+  case $_campaigns_prefix in
+    APPTAINERENV_) export APPTAINER_NO_EVAL=1 ;;
+    SINGULARITYENV_) export SINGULARITY_NO_EVAL=1 ;;
+  esac
+  cd "$_campaigns_work" || exit 1
+  exec "$@"
+) &
+_campaigns_child=$!
+# It may have been told before there was somebody to tell.
+if [ -n "$_campaigns_signalled" ]; then kill -TERM "$_campaigns_child" 2>/dev/null; fi
+
+# A signal ends the wait early, with a code that is not the command's.
+_campaigns_code=
+_campaigns_interrupted=yes
+while [ -n "$_campaigns_interrupted" ]; do
+  _campaigns_interrupted=
+  wait "$_campaigns_child"
+  _campaigns_waited=$?
+  # 127 says that there is nothing to wait for any more, once the code is known.
+  if [ -z "$_campaigns_code" ] || [ "$_campaigns_waited" -ne 127 ]; then
+    _campaigns_code=$_campaigns_waited
+  fi
+done
+_campaigns_child=
+
+# 13: trying again would come to the same.
+case $_campaigns_code in
+  0 | 13) _campaigns_end "$_campaigns_code" ;;
+esac
+_campaigns_failed "$_campaigns_code"

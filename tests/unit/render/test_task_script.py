@@ -1,0 +1,471 @@
+"""task.sh, run by real shells on rendered files, with a scontrol that notes its calls."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from unit.render.shells import SHELLS
+from unit.render.slurm_samples import of_nodes
+
+from converter.model import SourceKind, Volume
+from converter.render.slurm import render_slurm
+from converter.slurm.layout import FAILURES, RESULTS, WRITTEN
+
+HOSTILE = [
+    "plain",
+    "",
+    " ",
+    "  two  blanks  ",
+    "'single' \"double\" `id` $(id) ${HOME} $HOME $$ $1 \\n \\ \\0101 \\\\",
+    "a\ttab\tand = sign",
+    "$(touch escaped)",
+    "two\nlines",
+    "\nstarts and ends\n",
+    "\n\n",
+    "100% %s %n %%",
+    "carriage\rreturn",
+    "*? [a-z] ~ ! # & ; | < >",
+    "-n",
+    "ünïcode \N{GREEK SMALL LETTER OMEGA} \u2028 \x85",
+    "\x01\x7f",
+]
+# Notes what it is asked, and answers as $ANSWERS says: a line `VERB EXIT TEXT` for each verb.
+SCONTROL = """#!/bin/sh
+echo "$*" >>"$FAKE/calls"
+if [ "$1" = --oneliner ]; then shift; fi
+while read -r verb code text; do
+  if [ "$verb" = "$1" ]; then
+    printf '%s' "$text"
+    exit "$code"
+  fi
+done <"$FAKE/answers"
+exit 1
+"""
+RUNNING = "JobId=77 ArrayJobId=70 JobState=RUNNING Reason=None Dependency=(null)"
+TIMED_OUT = "JobId=77 ArrayJobId=70 JobState=COMPLETING Reason=TimeLimit Dependency=(null)"
+CANCELLED = "JobId=77 ArrayJobId=70 JobState=COMPLETING Reason=None Dependency=(null)"
+TAKEN = {"requeue": (0, ""), "requeuehold": (0, ""), "show": (0, RUNNING)}
+LINE = re.compile(r"(\d+) (\d+) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n")
+REQUEUE = "requeue 70_0"
+HOLD = "requeuehold 70_0"
+STATE = "--oneliner show job 70_0"
+
+pytestmark = pytest.mark.parametrize("shell", SHELLS)
+
+
+@dataclass
+class Task:
+    """A task of a job array, and where it runs."""
+
+    shell: tuple[str, ...]
+    root: Path
+
+    @property
+    def home(self) -> Path:
+        return self.root / "letters"
+
+    def prepare(
+        self,
+        *command: str,
+        volumes: Sequence[Volume] = (Volume("A1", SourceKind.REFERENCE),),
+        env: dict[str, str] | None = None,
+        limit: int = 2,
+    ) -> Task:
+        fake = self.root / "fake"
+        self.home.mkdir()
+        for name in ("fake", "tmp", "letters/results", "letters/failures", "letters/logs"):
+            (self.root / name).mkdir()
+        for name, text in (("scontrol", SCONTROL), ("sleep", "#!/bin/sh\n")):
+            (fake / name).write_text(text)
+            (fake / name).chmod(0o755)
+        self.answers()
+        repo = of_nodes(command, volumes, env or {}, backoff_limit_per_index=limit)
+        for name, content in render_slurm(repo)[0].files.items():
+            (self.home / name).write_bytes(content.encode())
+        return self
+
+    def answers(self, **changes: tuple[int, str]) -> None:
+        lines = [f"{verb} {code} {said}\n" for verb, (code, said) in {**TAKEN, **changes}.items()]
+        (self.root / "fake/answers").write_text("".join(lines))
+
+    def start(self, index: int = 0, **variables: str) -> subprocess.Popen[bytes]:
+        fake = self.root / "fake"
+        return subprocess.Popen(
+            [*self.shell, str(self.home / "task.sh")],
+            cwd=self.home,
+            env={
+                "PATH": f"{fake}:/usr/bin:/bin",
+                "FAKE": str(fake),
+                "TMPDIR": str(self.root / "tmp"),
+                "SLURM_ARRAY_JOB_ID": "70",
+                "SLURM_ARRAY_TASK_ID": str(index),
+                "SLURM_JOB_ID": "77",
+                **variables,
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def run(self, index: int = 0, **variables: str) -> Ran:
+        process = self.start(index, **variables)
+        output, errors = process.communicate(timeout=60)
+        return Ran(process.returncode, output, errors.decode())
+
+    @property
+    def calls(self) -> list[str]:
+        path = self.root / "fake/calls"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def noted(self, directory: str) -> dict[str, tuple[int, int]]:
+        """By file: exit code and number of the try."""
+        return {path.name: noted(path) for path in (self.home / directory).iterdir()}
+
+    def mark(self, name: str) -> None:
+        (self.home / name).touch()
+
+    @property
+    def left(self) -> list[str]:
+        """What is left in the directory for temporary files."""
+        return os.listdir(self.root / "tmp")
+
+
+def noted(path: Path) -> tuple[int, int]:
+    found = LINE.fullmatch(path.read_text())
+    assert found is not None
+    return int(found[1]), int(found[2])
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    output: bytes
+    errors: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        entries = self.output.decode().split("\0")[:-1]
+        return dict(entry.split("=", 1) for entry in entries)
+
+
+@pytest.fixture
+def task(shell: tuple[str, ...], tmp_path: Path) -> Task:
+    return Task(shell, tmp_path)
+
+
+def script(text: str) -> tuple[str, str, str]:
+    return ("sh", "-c", text)
+
+
+def test_a_volume_that_is_done(task: Task) -> None:
+    ran = task.prepare(*script("echo out; echo err >&2")).run()
+    assert (ran.code, ran.output) == (0, b"out\n")
+    assert ran.errors.splitlines()[-1] == "err"
+    assert task.noted(RESULTS) == {"0": (0, 1)}
+    assert task.noted(FAILURES) == {}
+    assert (task.calls, task.left) == ([], [])
+
+
+def test_13_is_for_good(task: Task) -> None:
+    assert task.prepare(*script("exit 13")).run().code == 13
+    assert (task.noted(RESULTS), task.noted(FAILURES)) == ({"0": (13, 1)}, {})
+    assert (task.calls, task.left) == ([], [])
+
+
+def test_a_failure_is_tried_again_up_to_the_limit(task: Task) -> None:
+    task.prepare(*script('echo "$INDEX_FAILURE_COUNT/$BACKOFF_LIMIT_PER_INDEX"; exit 4'))
+    for failures in range(3):
+        ran = task.run()
+        assert (ran.code, ran.output.decode()) == (4, f"{failures}/2\n")
+        assert len(task.noted(FAILURES)) == failures + 1
+    assert task.calls == [REQUEUE, REQUEUE]
+    assert task.noted(FAILURES) == {"0.1": (4, 1), "0.2": (4, 2), "0.3": (4, 3)}
+    assert task.noted(RESULTS) == {"0": (4, 3)}
+    assert task.left == []
+
+
+def test_failures_of_others_do_not_count(task: Task) -> None:
+    volumes = [Volume(f"v{number}", SourceKind.REFERENCE) for number in range(12)]
+    task.prepare(*script("exit 1"), volumes=volumes, limit=0)
+    for name in ("10.1", "11.1", "11.2"):
+        (task.home / "failures" / name).write_text("1 1 2026-01-01T00:00:00Z\n")
+    assert task.run(1).code == 1
+    assert task.noted(RESULTS) == {"1": (1, 1)}
+
+
+def test_a_limit_of_none_tries_once(task: Task) -> None:
+    assert task.prepare(*script("exit 1"), limit=0).run().code == 1
+    assert (task.calls, task.noted(RESULTS)) == ([], {"0": (1, 1)})
+
+
+def test_a_success_after_a_failure(task: Task) -> None:
+    task.prepare(*script('exit "$((INDEX_FAILURE_COUNT == 0))"'))
+    assert [task.run().code, task.run().code] == [1, 0]
+    assert task.noted(RESULTS) == {"0": (0, 2)}
+
+
+@pytest.mark.parametrize("code", [0, 13, 7])
+def test_what_has_ended_does_not_run_again(code: int, task: Task) -> None:
+    task.prepare(*script(f"echo ran; exit {code}"), limit=0)
+    assert task.run().code == code
+    before = (task.home / "results/0").read_bytes()
+    task.mark("paused")
+    again = task.run()
+    assert (again.code, again.output) == (code, b"")
+    assert (task.home / "results/0").read_bytes() == before
+    assert task.calls == []
+
+
+def test_a_result_that_says_nothing_is_none(task: Task) -> None:
+    task.prepare("true")
+    (task.home / "results/0").write_text("")
+    assert task.run().code == 0
+    assert task.noted(RESULTS) == {"0": (0, 1)}
+
+
+def test_a_paused_campaign_does_not_start(task: Task) -> None:
+    task.prepare(*script("echo ran"))
+    task.mark("paused")
+    ran = task.run()
+    assert (ran.output, task.calls) == (b"", [HOLD])
+    assert (task.noted(RESULTS), task.noted(FAILURES)) == ({}, {})
+
+
+def test_nor_where_slurm_cannot_be_asked(task: Task) -> None:
+    task.prepare(*script("echo ran"))
+    task.mark("paused")
+    task.answers(requeuehold=(1, ""))
+    ran = task.run()
+    assert (ran.code, ran.output, set(task.calls)) == (1, b"", {HOLD})
+    assert (task.noted(RESULTS), task.noted(FAILURES)) == ({}, {})
+
+
+def test_a_campaign_paused_meanwhile_waits_at_its_gate(task: Task) -> None:
+    task.prepare(*script('touch "$HOME_OF_IT/paused"; exit 1'))
+    task.run(HOME_OF_IT=str(task.home))
+    assert task.calls == [HOLD]
+    assert (task.noted(RESULTS), task.noted(FAILURES)) == ({}, {"0.1": (1, 1)})
+
+
+def test_a_cancelled_campaign_does_not_start(task: Task) -> None:
+    task.prepare(*script("echo ran"))
+    task.mark("cancelled")
+    ran = task.run()
+    assert (ran.code, ran.output, task.calls) == (0, b"", [])
+    assert task.noted(RESULTS) == {}
+
+
+def test_a_campaign_cancelled_meanwhile_does_not_come_back(task: Task) -> None:
+    task.prepare(*script('touch "$HOME_OF_IT/cancelled"; exit 1'))
+    assert task.run(HOME_OF_IT=str(task.home)).code == 1
+    assert task.calls == []
+
+
+def test_slurm_is_asked_again_before_a_try_is_given_up(task: Task) -> None:
+    task.prepare(*script("exit 1"))
+    task.answers(requeue=(1, ""))
+    assert task.run().code == 1
+    assert len(task.calls) > 3
+    assert task.noted(RESULTS) == {"0": (1, 1)}
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+DAWDLES = 'touch "$STARTED"; while :; do /bin/sleep 0.05; done'
+
+
+def terminated(task: Task, text: str, answer: str | None, *, limit: int = 2) -> int:
+    """How a task ends that Slurm sends SIGTERM while its command runs."""
+    task.prepare(*script(text), limit=limit)
+    if answer is not None:
+        task.answers(show=(0, answer))
+    else:
+        task.answers(show=(1, ""))
+    started = task.root / "started"
+    process = task.start(STARTED=str(started))
+    until(started.exists)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert task.left == []
+    return process.returncode
+
+
+@pytest.mark.parametrize("answer", [RUNNING, TIMED_OUT])
+def test_a_command_that_was_ended_has_failed(answer: str, task: Task) -> None:
+    assert terminated(task, DAWDLES, answer) == 128 + signal.SIGTERM
+    assert task.calls == [STATE, REQUEUE]
+    assert (task.noted(RESULTS), task.noted(FAILURES)) == ({}, {"0.1": (143, 1)})
+
+
+def test_the_last_try_that_was_ended(task: Task) -> None:
+    assert terminated(task, DAWDLES, TIMED_OUT, limit=0) == 143
+    assert (task.calls, task.noted(RESULTS)) == ([STATE], {"0": (143, 1)})
+
+
+@pytest.mark.parametrize("answer", [CANCELLED, None])
+def test_what_slurm_ended_itself_is_no_failure_and_not_tried_again(
+    answer: str | None, task: Task
+) -> None:
+    assert terminated(task, DAWDLES, answer) == 143
+    assert set(task.calls) == {STATE}
+    assert (task.noted(RESULTS), task.noted(FAILURES)) == ({}, {})
+
+
+@pytest.mark.parametrize("code", [0, 13, 127])
+def test_a_command_that_is_told_may_end_in_its_own_way(code: int, task: Task) -> None:
+    tidy = f'trap "exit {code}" TERM; {DAWDLES}'
+    assert terminated(task, tidy, RUNNING, limit=0) in (code, 143)
+    (result,) = task.noted(RESULTS).values()
+    # A shell says 127 of a command too that it has heard of already.
+    assert result == (code, 1) or (code, result) == (127, (143, 1))
+
+
+def test_a_command_that_is_not_there(task: Task) -> None:
+    assert task.prepare("no-such-program", limit=0).run().code == 127
+    assert task.noted(RESULTS) == {"0": (127, 1)}
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=repr)
+def test_a_value_arrives_as_it_was_written(value: str, task: Task) -> None:
+    volume = Volume("a", SourceKind.REFERENCE, env={"BEFORE": "1", "VALUE": value, "Z": "26"})
+    others = Volume("b", SourceKind.REFERENCE, env={"VALUE": "of another"})
+    task.prepare("env", "-0", volumes=[others, volume, others], env={"OF_ALL": value, "Z": "0"})
+    ran = task.run(1)
+    assert ran.code == 0
+    found = {name: ran.environment.get(name) for name in ("BEFORE", "VALUE", "Z", "OF_ALL")}
+    assert found == {"BEFORE": "1", "VALUE": value, "Z": "26", "OF_ALL": value}
+    assert not (task.home / "escaped").exists()
+    assert not Path("escaped").exists()
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=repr)
+def test_the_arguments_of_a_command_are_its_own(value: str, task: Task) -> None:
+    ran = task.prepare("printf", "%s|", "first", value, "", "last").run()
+    assert ran.output.decode() == f"first|{value}||last|"
+
+
+@pytest.mark.parametrize(
+    ("volume", "expected"),
+    [
+        (
+            Volume("A.1_x-Y", SourceKind.REFERENCE),
+            {
+                "VOLUME_SOURCE": "https://archive.example.com/A.1_x-Y/manifest",
+                "IIIF_MANIFEST_URL": "https://archive.example.com/A.1_x-Y/manifest",
+            },
+        ),
+        (
+            Volume("A.1_x-Y", SourceKind.MANIFEST, source="HTTP://a/m.json?x=1&y=$(id)"),
+            {
+                "VOLUME_SOURCE": "HTTP://a/m.json?x=1&y=$(id)",
+                "IIIF_MANIFEST_URL": "HTTP://a/m.json?x=1&y=$(id)",
+            },
+        ),
+        (
+            Volume("A.1_x-Y", SourceKind.IMAGES, images=("https://a/1", "https://a/2?*")),
+            {"VOLUME_SOURCE": "https://a/1 https://a/2?*", "IMAGES": "https://a/1 https://a/2?*"},
+        ),
+        (
+            Volume("A.1_x-Y", SourceKind.SOURCE, source="s3://ü/ a  \\0101 "),
+            {"VOLUME_SOURCE": "s3://ü/ a  \\0101 "},
+        ),
+    ],
+    ids=lambda value: str(value.kind) if isinstance(value, Volume) else "",
+)
+def test_what_a_task_knows(volume: Volume, expected: dict[str, str], task: Task) -> None:
+    other = Volume("other", SourceKind.REFERENCE)
+    ran = task.prepare("env", "-0", volumes=[other, volume]).run(1, IMAGES="old")
+    names = ("IMAGES", "IIIF_MANIFEST_URL", "VOLUME_SOURCE", "VOLUME_ID", "VOLUME_REF", "CAMPAIGN")
+    names += ("JOB_COMPLETION_INDEX", "PIPELINE_ID", "PIPELINE_PATH")
+    found = {name: ran.environment[name] for name in names if name in ran.environment}
+    assert found.pop("PIPELINE_PATH").endswith("/letters/pipeline.yaml")
+    assert found == {
+        "VOLUME_ID": "A.1_x-Y",
+        "VOLUME_REF": "A.1_x-Y",
+        "CAMPAIGN": "letters",
+        "PIPELINE_ID": "ocr-1",
+        "JOB_COMPLETION_INDEX": "1",
+        **expected,
+    }
+    assert [name for name in ran.environment if name.startswith("_campaigns")] == []
+
+
+def test_a_task_has_a_directory_of_its_own(task: Task) -> None:
+    text = '[ "$TMPDIR" = "$WORKDIR_PATH" ] && [ "$(pwd)" = "$TMPDIR" ] && touch x && pwd'
+    place = Path(task.prepare(*script(text)).run().output.decode().strip())
+    assert place.parent == task.root / "tmp"
+    assert task.left == []
+
+
+def test_no_directory_is_a_failure_like_any_other(task: Task) -> None:
+    task.prepare("true").run(SLURM_TMPDIR=str(task.root / "none"))
+    assert (task.calls, task.noted(FAILURES)) == ([REQUEUE], {"0.1": (1, 1)})
+
+
+@pytest.mark.parametrize("index", [1, 100])
+def test_an_index_without_a_volume_fails_for_good(index: int, task: Task) -> None:
+    ran = task.prepare(*script("echo ran")).run(index)
+    assert (ran.code, ran.output) == (13, b"")
+    assert f"volumes.txt has no volume for index {index}" in ran.errors
+    assert task.noted(RESULTS) == {str(index): (13, 1)}
+
+
+@pytest.mark.parametrize("name", ["volumes.txt", "command", "environment"])
+def test_a_file_that_is_away_is_a_failure_like_any_other(name: str, task: Task) -> None:
+    task.prepare("true")
+    (task.home / name).unlink()
+    task.run()
+    assert task.calls == [REQUEUE]
+    assert list(task.noted(FAILURES)) == ["0.1"]
+
+
+def test_outside_the_directory_nothing_is_written(task: Task) -> None:
+    task.prepare(*script("echo ran"))
+    for name in WRITTEN:
+        (task.home / name).rmdir()
+    ran = task.run()
+    assert (ran.code, ran.output, task.calls) == (1, b"", [])
+    assert "is the shared file system there?" in ran.errors
+
+
+@pytest.mark.parametrize("number", ["", "x", "1;id"])
+def test_it_is_for_tasks_of_an_array(number: str, task: Task) -> None:
+    ran = task.prepare(*script("echo ran")).run(SLURM_ARRAY_TASK_ID=number)
+    assert (ran.code, ran.output) == (2, b"")
+
+
+def test_a_result_that_cannot_be_written_is_no_success(task: Task) -> None:
+    task.prepare(*script('rm -r "$RESULTS"'))
+    ran = task.run(RESULTS=str(task.home / "results"))
+    assert ran.code == 1
+    assert "cannot write results/0" in ran.errors
+
+
+@pytest.mark.parametrize(
+    ("program", "prefix"), [("apptainer", "APPTAINER"), ("singularity", "SINGULARITY")]
+)
+def test_a_container_is_given_the_variables_by_its_own_names(
+    program: str, prefix: str, task: Task
+) -> None:
+    task.prepare(program, "exec", env={"PATH": "/of/the/container", "TEXT": "$(id)\n"})
+    fake = task.root / "fake" / program
+    fake.write_text("#!/bin/sh\nexec env -0\n")
+    fake.chmod(0o755)
+    environment = task.run().environment
+    assert environment[f"{prefix}ENV_PATH"] == "/of/the/container"
+    assert environment[f"{prefix}ENV_TEXT"] == "$(id)\n"
+    assert environment[f"{prefix}ENV_VOLUME_ID"] == "A1"
+    assert environment[f"{prefix}_NO_EVAL"] == "1"
+    assert environment["PATH"].endswith("/usr/bin:/bin")
