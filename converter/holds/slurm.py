@@ -23,6 +23,7 @@ from converter.names import DNS_LABEL
 from converter.slurm.comment import comment_of
 from converter.slurm.host import Host
 from converter.slurm.job import Job, Phase, records_of, task_record
+from converter.slurm.layout import repository_key
 from converter.slurm.look import look_at
 
 # How long after its deadline a call may still come into force: the tools are ended at the deadline,
@@ -113,7 +114,7 @@ class SlurmHolds:
         comment = comment_of(job.comment)
         if comment is None or comment.campaign != campaign:
             return False
-        return self._repository in ("", comment.repository)
+        return not self._repository or repository_key(self._repository) == comment.repository
 
     def _tried(self, record: Record, call: Call, deadline: Deadline) -> Part:
         store = SlurmStore(self._host, self._lock, record.job)

@@ -1,6 +1,5 @@
 """All that an apply and a status look at, read in one call: the state, Slurm's jobs, results."""
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from converter.slurm.comment import comment_of
 from converter.slurm.errors import SlurmUnavailable
 from converter.slurm.host import Host
 from converter.slurm.job import Job
+from converter.slurm.layout import repository_key
 from converter.slurm.squeue import parse_jobs
 from converter.slurm.state import State, UnreadableState, state_of
 
@@ -63,15 +63,6 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
     return Survey(int(clock), states, jobs, _results(rest.splitlines()), unreadable)
 
 
-def repository_key(repository: str) -> str:
-    """A repository's name as one of a directory, no two of them the same.
-
-    Without a percent sign, which sbatch would replace in the names of logs.
-    """
-    digest = hashlib.sha256(repository.encode()).hexdigest()[:8]
-    return re.sub(r"[^A-Za-z0-9-]+", "-", repository).strip("-")[:40] + f"-{digest}"
-
-
 def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], int]:
     found: dict[str, State] = {}
     unreadable = 0
@@ -89,9 +80,10 @@ def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], in
 def _by_name(jobs: Iterable[Job], repository: str) -> dict[str, list[Job]]:
     """Those whose comment says that they are this repository's: a number alone proves nothing."""
     found: dict[str, list[Job]] = {}
+    key = repository_key(repository)
     for job in jobs:
         comment = comment_of(job.comment)
-        if comment is not None and comment.campaign and comment.repository == repository:
+        if comment is not None and comment.campaign and comment.repository == key:
             found.setdefault(job.name, []).append(job)
     return found
 

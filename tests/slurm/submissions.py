@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 from converter.reconcile.slurm.submission import Submission
@@ -16,6 +17,11 @@ echo "$code 1 $(date -u +%Y-%m-%dT%H:%M:%SZ)" > "results/$SLURM_ARRAY_TASK_ID.ne
 mv "results/$SLURM_ARRAY_TASK_ID.new" "results/$SLURM_ARRAY_TASK_ID"
 exit "$code"
 """
+
+
+def in_directory(wanted: Submission, directory: str) -> Submission:
+    """With the directory of its array, where its tasks start."""
+    return replace(wanted, arguments=(*wanted.arguments, f"--chdir={directory}"))
 
 
 def submission(
@@ -38,7 +44,14 @@ def submission(
             "pipeline": "work",
             "priority": "",
             "files": {"task.sh": TASK.format(command=command)},
-            "arguments": ("--output=/dev/null", "--requeue"),
+            "arguments": (
+                "--hold",
+                "--parsable",
+                f"--job-name={name}",
+                f"--array=0-{number - 1}%{window}",
+                "--requeue",
+                "--output=/dev/null",
+            ),
             "volumes": volumes,
             "window": window,
             "volumes_sha256": hashlib.sha256(" ".join(volumes).encode()).hexdigest(),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from localslurm import Slurm
 from slurm.lab import Lab, eventually
-from slurm.submissions import submission
+from slurm.submissions import in_directory, submission
 
 from converter.errors import ClusterUnavailable, LeaseHeld, LeaseLost, Refused
 from converter.holds.slurm import SlurmHolds
@@ -21,6 +21,7 @@ from converter.reconcile.outcome import Fate, Outcome
 from converter.reconcile.slurm.applying import Options, apply
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.host import Answer, Host
+from converter.slurm.layout import job_directory
 from converter.slurm.session import locked
 from converter.slurm.survey import Survey, survey
 
@@ -47,7 +48,13 @@ class Site:
 
     def apply(self, *wanted: Submission, host: Host | None = None, **options: Any) -> Outcome:
         outcome = Outcome(lambda event: None)
-        ours = [replace(each, repository=self.repository) for each in wanted]
+        ours = [
+            in_directory(
+                replace(each, repository=self.repository),
+                job_directory(str(self.directory), self.repository, each.name),
+            )
+            for each in wanted
+        ]
         apply(host or self.host, ours, self.options(**options), outcome)
         return outcome
 
@@ -357,7 +364,8 @@ def test_a_controller_that_is_away_is_never_one_without_jobs(site: Site) -> None
 
 
 def test_what_slurm_refuses_is_told_and_others_go_on(site: Site) -> None:
-    bad = replace(submission("bad"), arguments=("--partition=nosuch",))
+    bad = submission("bad")
+    bad = replace(bad, arguments=(*bad.arguments, "--partition=nosuch"))
     outcome = site.apply(bad, submission("good"))
     (line,) = told(outcome, Fate.REFUSED)
     assert "invalid partition" in line.lower()

@@ -19,6 +19,7 @@ from converter.holds.slurm_rules import placing_of
 from converter.holds.slurm_state import Reads, reading
 from converter.slurm.comment import Comment, written
 from converter.slurm.host import Host
+from converter.slurm.layout import repository_key
 from converter.slurm.times import BASE_SECONDS, decode
 
 INSTANCES = (1, 2, 65535, 2**31 - 1, 2**31, 2**32 - 1)
@@ -311,8 +312,12 @@ def test_tasks_that_start_while_the_rest_is_held_are_told(lab: Lab, holds: Slurm
 
 
 def test_a_campaign_is_held_by_what_its_comment_says(lab: Lab, holds: SlurmHolds) -> None:
-    said = written(Comment("letters", commit="c0ffee", digest="abcd", repository="archive"))
-    other = written(Comment("letters", commit="c0ffee", digest="abcd", repository="library"))
+    said = written(
+        Comment("letters", commit="c0ffee", digest="abcd", repository=repository_key("archive"))
+    )
+    other = written(
+        Comment("letters", commit="c0ffee", digest="abcd", repository=repository_key("library"))
+    )
     array = lab.array("0-3", "--hold", f"--comment={said}")
     lab.array("0-3", "--hold", f"--comment={other}")
     of_archive = SlurmHolds(Host(), str(lab.front.parent / "lock"), repository="archive")

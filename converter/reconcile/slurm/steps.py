@@ -17,9 +17,9 @@ from converter.reconcile.slurm.planning import Array
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.errors import SlurmRefused
 from converter.slurm.job import Job
+from converter.slurm.layout import CANCELLED, PAUSED, job_directory, repository_key
 from converter.slurm.session import Session
 from converter.slurm.state import State, Step
-from converter.slurm.survey import repository_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Steps:
 
     def directory(self, name: str) -> str:
         """An array's own directory."""
-        return f"{self.session.directory}/campaigns/{repository_key(self.repository)}/{name}"
+        return job_directory(self.session.directory, self.repository, name)
 
     def save(self, state: State) -> State:
         """Keep what is known of an array."""
@@ -71,7 +71,7 @@ class Steps:
 
     def mark(self, name: str, *, paused: bool) -> None:
         """Put the mark there, or take it away, by which a task sees that it is not to begin."""
-        mark = f"{self.directory(name)}/paused"
+        mark = f"{self.directory(name)}/{PAUSED}"
         self.session.run(*(("touch", mark) if paused else ("rm", "-f", mark)))
 
     def open(self, jobs: tuple[Job, ...]) -> int:
@@ -115,13 +115,15 @@ class Steps:
 
     def cancel(self, name: str, numbers: tuple[int, ...]) -> None:
         """Cancel an array, and forget it. Its directory stays, under another name, for its logs."""
+        directory = self.directory(name)
+        with suppress(SlurmRefused):
+            # It is not there where nothing but a number of Slurm was left.
+            self.session.run("touch", f"{directory}/{CANCELLED}")
         for number in numbers:
             self.session.run("scancel", str(number))
-        directory = self.directory(name)
         kept = f"{self.session.directory}/cancelled/{repository_key(self.repository)}"
         self.session.run("mkdir", "-p", kept)
         with suppress(SlurmRefused):
-            # It is not there where nothing but a number of Slurm was left.
             self.session.run("mv", "-T", directory, f"{kept}/{name}.{self.at}")
         self.session.run("rm", "-f", self._state_file(name))
 

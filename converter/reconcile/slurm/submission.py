@@ -1,19 +1,22 @@
-"""What git wants of one array, whatever it was rendered by: plain values."""
+"""What git wants of one array: plain values, made of what was rendered."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from converter.render.slurm import JobArray
 from converter.slurm.comment import Comment, written
+from converter.slurm.layout import TASK_SCRIPT, VOLUMES, repository_key
+from converter.volumes import parse_volumes
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
     """One array: a campaign, or a part of one. `part` is 0 where the campaign is not split.
 
-    `files` are those of its directory, by their names there. `arguments` are sbatch's, without
-    those that say which array it is (name, comment, tasks, gate). `volumes` are the ids by index,
-    `window` how many tasks run at once.
+    `files` are those of its directory, by their names there. `arguments` are sbatch's, without the
+    comment and the script: they shut its gate. `volumes` are the ids by index, `window` is how many
+    tasks run at once.
     """
 
     name: str
@@ -44,24 +47,34 @@ class Submission:
                 part=self.part,
                 commit=commit,
                 digest=self.digest,
-                repository=self.repository,
+                repository=repository_key(self.repository),
                 paused=self.suspended,
             )
         )
 
     def sbatch(self, directory: str, commit: str) -> tuple[str, ...]:
-        """All words of the command. The gate is shut: what is submitted does not start by itself.
+        """All words of the command; `directory` is the array's own on the Slurm host."""
+        comment = f"--comment={self.comment(commit)}"
+        return ("sbatch", *self.arguments, comment, f"{directory}/{TASK_SCRIPT}")
 
-        `directory` is the array's own on the Slurm host.
-        """
-        return (
-            "sbatch",
-            "--parsable",
-            "--hold",
-            f"--job-name={self.name}",
-            f"--comment={self.comment(commit)}",
-            f"--array=0-{len(self.volumes) - 1}%{self.window}",
-            f"--chdir={directory}",
-            *self.arguments,
-            f"{directory}/task.sh",
+
+def submissions(arrays: Iterable[JobArray], priorities: Mapping[str, str]) -> list[Submission]:
+    """What was rendered, as it is submitted; `priorities` are those of the campaigns."""
+    return [
+        Submission(
+            name=array.job,
+            campaign=array.campaign,
+            part=array.part,
+            repository=array.repository,
+            pipeline=array.pipeline,
+            priority=priorities.get(array.campaign, ""),
+            files=array.files,
+            arguments=array.arguments,
+            volumes=tuple(volume for volume, _ in parse_volumes(array.files[VOLUMES])),
+            window=array.window,
+            volumes_sha256=array.volumes,
+            inputs_sha256=array.inputs,
+            suspended=array.suspended,
         )
+        for array in arrays
+    ]
