@@ -12,6 +12,7 @@ from converter.errors import ApiError, ClusterUnavailable, Refused
 from converter.holds.errors import HoldError
 from converter.holds.slurm_rules import placing_of
 from converter.holds.slurm_state import reading
+from converter.reconcile.fence import Fence
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.prune import MINIMUM_LIMIT, left_over
 from converter.reconcile.slurm.ending import record_of
@@ -31,7 +32,11 @@ LOOKS = 5
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to apply. `seconds` are for one call of Slurm's tools."""
+    """How to apply. `seconds` are for one call of Slurm's tools.
+
+    The others are as for Kubernetes: with `all_or_nothing` nothing is sent where a campaign is held
+    back, and without a `fence` commits are not compared.
+    """
 
     repository: str
     identity: str
@@ -42,6 +47,8 @@ class Options:
     release_holds: bool = False
     allow_empty: bool = False
     prune_limit: int | None = None
+    all_or_nothing: bool = False
+    fence: Fence | None = None
 
 
 @dataclass(slots=True)
@@ -90,6 +97,14 @@ def _apply_locked(
     intended = plan(wanted, found)
     if options.prune:
         _check_limit(run, intended)
+    if options.all_or_nothing and intended.held_back:
+        first, why = next(iter(intended.held_back.items()))
+        raise Refused(
+            f"nothing was applied, since not all of it can be (campaign {first}: {why}): correct "
+            "that, or apply without --all-or-nothing"
+        )
+    if options.fence is not None:
+        steps.fence(options.fence, lambda text: outcome.add(Event(Fate.NOTE, "commit", text)))
     for campaign, reason in intended.held_back.items():
         event = Event(Fate.HELD_BACK, f"campaign {campaign}", reason, campaign)
         outcome.add(event)

@@ -133,10 +133,11 @@ def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
 
 def _of_campaigns(arrays: Mapping[str, Array], campaigns: Iterable[str]) -> set[str]:
     """Arrays of campaigns that git has, cut into other parts: such a campaign is held back."""
-    return {name for name, array in arrays.items() if _campaign_of(array) in set(campaigns)}
+    return {name for name, array in arrays.items() if campaign_of(array) in set(campaigns)}
 
 
-def _campaign_of(array: Array) -> str:
+def campaign_of(array: Array) -> str:
+    """The campaign that it is of, as the state or the comment says."""
     if array.state is not None:
         return array.state.campaign
     said = [comment_of(job.comment) for job in array.jobs]
@@ -145,7 +146,7 @@ def _campaign_of(array: Array) -> str:
 
 def _objection(parts: Sequence[Submission], arrays: Mapping[str, Array], found: Survey) -> str:
     campaign, names = parts[0].campaign, {part.name for part in parts}
-    others = sorted(name for name, each in arrays.items() if _campaign_of(each) == campaign)
+    others = sorted(name for name, each in arrays.items() if campaign_of(each) == campaign)
     if strangers := [name for name in others if name not in names]:
         return (
             f"its list of volumes differs from what was applied as {', '.join(strangers)}: put the "

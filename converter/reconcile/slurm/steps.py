@@ -3,7 +3,7 @@
 import io
 import tarfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -12,6 +12,8 @@ from converter.holds.deadline import Deadline, deadline_in
 from converter.holds.errors import StaleHold
 from converter.holds.rules import Action, Call
 from converter.holds.slurm_store import BY_GIT, SlurmStore
+from converter.names import APPLIED_COMMITS_ANNOTATION
+from converter.reconcile.fence import Fence
 from converter.reconcile.record import Record
 from converter.reconcile.slurm.planning import Array
 from converter.reconcile.slurm.submission import Submission
@@ -34,6 +36,18 @@ class Steps:
     repository: str
     commit: str
     at: int
+
+    def fence(self, fence: Fence, warn: Callable[[str], None]) -> None:
+        """Keep which commit is applied. Raises Refused where it is older than the last one."""
+        file = f"{self.session.directory}/applied/{repository_key(self.repository)}.json"
+        try:
+            known = {APPLIED_COMMITS_ANNOTATION: self.session.run("cat", file)}
+        except SlurmRefused:
+            # There is none before the first apply.
+            known = {}
+        kept = fence.pass_through(known, warn).get(APPLIED_COMMITS_ANNOTATION, "")
+        if kept and kept != known.get(APPLIED_COMMITS_ANNOTATION):
+            self.session.script("save.sh", file, data=kept.encode("utf-8"))
 
     def directory(self, name: str) -> str:
         """An array's own directory."""
