@@ -88,6 +88,11 @@ class Files:
         return self.directory / "etc/epilog"
 
     @property
+    def task_prolog(self) -> Path:
+        """What each task has run before it."""
+        return self.directory / "etc/task-prolog"
+
+    @property
     def epilog_seconds(self) -> Path:
         """How long that takes, read each time."""
         return self.directory / "etc/epilog.seconds"
@@ -149,6 +154,7 @@ def slurm_conf(files: Files, tools: SlurmTools, options: Options, ports: Mapping
         "SlurmctldPidFile": files.directory / "run/slurmctld.pid",
         "SlurmdPidFile": files.directory / "run/%n.pid",
         "Epilog": files.epilog,
+        "TaskProlog": files.task_prolog,
         "MailProg": "/bin/true",
         "MpiDefault": "none",
         "ProctrackType": "proctrack/linuxproc",
@@ -205,6 +211,12 @@ def epilog(files: Files) -> str:
     """A script that lasts as long as a file says."""
     path = shlex.quote(str(files.epilog_seconds))
     return f'#!/bin/sh\nread -r seconds < {path}\nexec sleep "$seconds"\n'
+
+
+def task_prolog(files: Files) -> str:
+    """A script by which tasks find Slurm's commands, as on a node where they are installed."""
+    path = shlex.quote(str(files.bin))
+    return f"#!/bin/sh\nprintf 'export PATH=%s:%s\\n' {path} \"$PATH\"\n"
 
 
 def wrapper(files: Files, command: Path) -> str:

@@ -223,7 +223,10 @@ def create(directory: Path, options: Options, progress: Progress) -> Slurm:
         # A device, as Slurm expects it, which is /dev/null by another name.
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
     slurm.set_epilog_seconds(options.epilog_seconds)
-    scripts = {files.epilog: config.epilog(files)}
+    scripts = {
+        files.epilog: config.epilog(files),
+        files.task_prolog: config.task_prolog(files),
+    }
     scripts |= {
         files.bin / name: config.wrapper(files, tools.bin / name) for name in config.COMMANDS
     }

@@ -97,6 +97,7 @@ class SlurmSource:
         from converter.explain.slurm import slurm_causes
         from converter.observe.slurm import slurm_statuses
         from converter.observe.wanted import wanted_of
+        from converter.reconcile.slurm.ending import ended
         from converter.reconcile.slurm.planning import array_of, campaign_of, plan
         from converter.slurm.layout import CAMPAIGNS, repository_key
         from converter.slurm.survey import survey
@@ -105,15 +106,25 @@ class SlurmSource:
         seconds = float(slurm.command_timeout)
         found = survey(Host(slurm.host), slurm.directory, repository, seconds=seconds)
         self.now_at = datetime.fromtimestamp(found.host_epoch, UTC)
-        held_back = plan(_wanted(self._repo), found).held_back
+        wanted = _wanted(self._repo)
+        held_back = plan(wanted, found).held_back
         statuses = slurm_statuses(wanted_of(self._repo), found, held_back)
         chosen = [each for each in statuses if each.name == name]
         if not chosen:
             return Seen(statuses, self.now_at)
-        arrays = [array_of(each, found) for each in sorted(found.states.keys() | found.jobs.keys())]
-        arrays = [each for each in arrays if campaign_of(each) == name]
+        names = sorted(found.states.keys() | found.jobs.keys())
+        arrays = {each: array_of(each, found) for each in names}
+        arrays = {each: array for each, array in arrays.items() if campaign_of(array) == name}
+        volumes = {each.name: each.volumes for each in wanted}
+        failed = [
+            volume
+            for each, array in arrays.items()
+            if (record := ended(array, volumes.get(each, ()), found.host_epoch)) is not None
+            for volume in record.failed_volumes
+        ]
         logs = f"{slurm.directory}/{CAMPAIGNS}/{repository_key(repository)}/{name}"
-        return Seen(statuses, self.now_at, slurm_causes(chosen[0], arrays, logs))
+        causes = slurm_causes(chosen[0], tuple(arrays.values()), failed, logs)
+        return Seen(statuses, self.now_at, causes)
 
 
 def _wanted(repo: Repo) -> "list[Submission]":

@@ -1,6 +1,6 @@
 """Why a campaign is where it is on a Slurm, in order of cause. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from converter.explain.cause import Cause
 from converter.holds.slurm_rules import placing_of
@@ -13,13 +13,23 @@ from converter.reconcile.slurm.planning import Array
 from converter.slurm.job import Job
 from converter.slurm.reasons import reason_of
 
-
-def slurm_causes(status: Status, arrays: list[Array], directory: str) -> tuple[Cause, ...]:
-    """All that keeps a campaign from running, or says how it ended. `directory` has its logs."""
-    return tuple(_causes(status, arrays, directory))
+# Of many volumes that failed the first will do.
+SHOWN = 20
 
 
-def _causes(status: Status, arrays: list[Array], directory: str) -> Iterator[Cause]:
+def slurm_causes(
+    status: Status, arrays: Sequence[Array], failed: Sequence[str], directory: str
+) -> tuple[Cause, ...]:
+    """All that keeps a campaign from running, or says how it ended.
+
+    `failed` are the volumes of it that are not done, `directory` has its logs.
+    """
+    return tuple(_causes(status, arrays, failed, directory))
+
+
+def _causes(
+    status: Status, arrays: Sequence[Array], failed: Sequence[str], directory: str
+) -> Iterator[Cause]:
     file = f"campaigns/{status.name}.yaml"
     if status.drift:
         yield Cause("not-as-in-git", status.drift)
@@ -42,7 +52,7 @@ def _causes(status: Status, arrays: list[Array], directory: str) -> Iterator[Cau
             f"take suspend out of {file} and apply",
         )
     if status.phase.is_end:
-        yield from _ends(status, arrays, directory)
+        yield from _ends(status, failed, directory)
         return
     jobs = [job for array in arrays for job in array.pending]
     yield from dict.fromkeys(cause for job in jobs if (cause := _waits(job)) is not None)
@@ -52,17 +62,15 @@ def _causes(status: Status, arrays: list[Array], directory: str) -> Iterator[Cau
         yield Cause("not-submitted", status.detail, "run `campaigns apply` again")
 
 
-def _ends(status: Status, arrays: list[Array], directory: str) -> Iterator[Cause]:
+def _ends(status: Status, failed: Sequence[str], directory: str) -> Iterator[Cause]:
     if status.phase is Phase.FINISHED:
         yield Cause("finished", f"all of its {status.total} volumes are done")
         return
-    records = [each.state.record for each in arrays if each.state is not None]
-    failed = [volume for record in records if record for volume in record.failed_volumes]
     yield Cause(
         "failed-volumes",
         f"{status.failed} of its {status.total} volumes failed",
         f"see their logs in {directory}; then write a new campaign file with what failed",
-        tuple(failed[:20]),
+        tuple(failed[:SHOWN]),
     )
 
 

@@ -17,7 +17,7 @@ from converter.holds.rules import Action, Call
 from converter.holds.slurm_array import Record, decide_array
 from converter.holds.slurm_rules import placing_of
 from converter.holds.slurm_state import reading
-from converter.holds.slurm_store import SlurmStore
+from converter.holds.slurm_store import BY_GIT, SlurmStore
 from converter.holds.target import LONGEST_NAME, LONGEST_REASON, checked_text
 from converter.names import DNS_LABEL
 from converter.slurm.comment import comment_of
@@ -85,6 +85,11 @@ class SlurmHolds:
         chosen = _chosen(target)
         deadline = deadline_in(seconds, self._clock)
         records = self._records(target, chosen, call, deadline)
+        if call.instance == BY_GIT and any(_campaign_of(each.job) for each in records):
+            raise InvalidCall(
+                f"hold {BY_GIT} on the jobs of a campaign is git's own pause: write a number from "
+                f"{BY_GIT + 1} to {MOST}"
+            )
         parts = [self._tried(record, call, deadline) for record in records]
         if call.action is Action.HOLD:
             parts += self._started(target, chosen, records, call, deadline)
@@ -176,9 +181,15 @@ def _numbered(action: Action, instance: int, by: str, reason: str) -> Call:
     )
 
 
+def _campaign_of(job: Job) -> str:
+    comment = comment_of(job.comment)
+    return comment.campaign if comment is not None else ""
+
+
 def _held(job: Job) -> Held | None:
+    """The hold on a record. Git's own pause of a campaign is none that anybody placed."""
     mark = reading(job, placing_of(job)).mark
-    if mark is None:
+    if mark is None or (mark.instance == BY_GIT and _campaign_of(job)):
         return None
     comment = comment_of(job.comment)
     campaign, part = (comment.campaign, comment.part) if comment is not None else ("", 0)

@@ -1,7 +1,6 @@
 """How far each campaign is on a Slurm: a pure reading of its arrays."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 from converter.holds.mark import Mark
 from converter.holds.slurm_rules import placing_of
@@ -12,7 +11,7 @@ from converter.observe.phase import Phase
 from converter.observe.status import NOT_IN_GIT, Status, together
 from converter.observe.wanted import Wanted
 from converter.reconcile.record import Record
-from converter.reconcile.slurm.ending import record_of
+from converter.reconcile.slurm.ending import ended, time_of
 from converter.reconcile.slurm.planning import Array, array_of, campaign_of
 from converter.slurm.reasons import reason_of
 from converter.slurm.state import Step
@@ -48,12 +47,7 @@ def slurm_statuses(
 
 def _status(campaign: str, array: Array, now: int, drift: str) -> Status:
     state = array.state
-    at = _time(now)
-    record = state.record if state is not None else None
-    if record is None and array.has_gone:
-        # The next apply keeps it.
-        record = record_of(array, (), at)
-    if record is not None:
+    if (record := ended(array, (), now)) is not None:
         return _of_record(campaign, array, record)
     phase, detail = _phase(array)
     done = sum(result.code == 0 for result in array.results.values())
@@ -71,8 +65,8 @@ def _status(campaign: str, array: Array, now: int, drift: str) -> Status:
         pipeline=state.pipeline if state is not None else "",
         priority=state.priority if state is not None else "",
         queue=next((job.partition for job in array.jobs), ""),
-        created=_time(min(submitted)) if submitted else "",
-        since=_time(min(starts)) if starts else "",
+        created=time_of(min(submitted)) if submitted else "",
+        since=time_of(min(starts)) if starts else "",
         detail=detail,
         drift=drift,
         hold=hold_on(array),
@@ -128,7 +122,3 @@ def _of_record(campaign: str, array: Array, record: Record) -> Status:
         since=record.finished_at,
         finished=record.finished_at,
     )
-
-
-def _time(epoch: int) -> str:
-    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from converter.errors import LeaseHeld, LeaseLost
 from converter.slurm.errors import SlurmRefused, SlurmUnavailable
-from converter.slurm.host import EXPIRED, FENCED, LOCKED, TIMED_OUT, Answer, Host
+from converter.slurm.host import EXPIRED, FENCED, LOCKED, SSH_FAILED, TIMED_OUT, Answer, Host
 
 # What the way to the host and back may take beyond the deadline of a command.
 _WAY_SECONDS = 5.0
@@ -120,6 +120,8 @@ def _greeting(process: "subprocess.Popen[bytes]", host: Host, seconds: float) ->
 def _no_lock(process: "subprocess.Popen[bytes]", host: Host) -> Exception:
     complaint = process.stderr.read() if process.stderr is not None else b""
     answer = Answer(process.wait(), "", complaint.decode("utf-8", "replace"))
+    if host.name and answer.code == SSH_FAILED:
+        return SlurmUnavailable(f"{host} could not be reached: {answer.reason}")
     if answer.code == LOCKED:
         return LeaseHeld(
             f"another apply has the lock on {host}: {answer.reason}; nothing was sent: apply "

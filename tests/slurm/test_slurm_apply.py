@@ -16,6 +16,7 @@ from slurm.lab import Lab, eventually
 from slurm.submissions import in_directory, submission
 
 from converter.errors import ClusterUnavailable, LeaseHeld, LeaseLost, Refused
+from converter.holds.errors import InvalidCall
 from converter.holds.slurm import SlurmHolds
 from converter.reconcile.outcome import Fate, Outcome
 from converter.reconcile.slurm.applying import Options, apply
@@ -219,7 +220,15 @@ def test_holds_win_over_git_and_git_over_their_release(site: Site) -> None:
     site.apply(paused)
     assert [held.mark.instance for held in site.holds().list()] == [7]
     site.holds().release("letters", 7, **CALL)
-    assert [held.mark.instance for held in site.holds().list()] == [1]
+    assert site.holds().list() == ()
+    assert {job.reason for job in site.survey().jobs["letters"] if job.state == "PENDING"} <= {
+        "BeginTime",
+        "None",
+    }
+    assert site.running() == 1
+    for call in (site.holds().hold, site.holds().release):
+        with pytest.raises(InvalidCall, match="git's own pause"):
+            call("letters", 1, **CALL)
     assert told(site.apply(paused), Fate.PAUSED, Fate.PAUSE_FAILED) == []
 
     # Resumed meanwhile, its release starts it.

@@ -6,7 +6,6 @@ what git no longer has.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 
 from converter.errors import ApiError, ClusterUnavailable, Refused
 from converter.holds.errors import HoldError
@@ -15,7 +14,7 @@ from converter.holds.slurm_state import reading
 from converter.reconcile.fence import Fence
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.prune import MINIMUM_LIMIT, left_over
-from converter.reconcile.slurm.ending import record_of
+from converter.reconcile.slurm.ending import record_of, time_of
 from converter.reconcile.slurm.planning import Array, Plan, array_of, plan
 from converter.reconcile.slurm.steps import Steps
 from converter.reconcile.slurm.submission import Submission
@@ -140,12 +139,11 @@ def _campaign(run: _Run, name: str) -> str:
 
 
 def _record(run: _Run, intended: Plan, volumes: Mapping[str, Sequence[str]]) -> None:
-    now = datetime.fromtimestamp(run.found.host_epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     for name in intended.ended:
         array = array_of(name, run.found)
         if array.state is None:
             continue
-        record = record_of(array, volumes.get(name, ()), now)
+        record = record_of(array, volumes.get(name, ()), time_of(run.found.host_epoch))
         run.states[name] = run.steps.end(array.state, record)
         detail = f"{record.phase}: {record.done} of {record.total} volumes done"
         run.note(Fate.RECORDED, name, detail, array.state.campaign)

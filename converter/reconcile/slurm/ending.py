@@ -1,10 +1,26 @@
 """How an array ended, from what its tasks have written. Pure."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from converter.reconcile.record import FAILED, FINISHED, PARTLY_FAILED, Record
 from converter.reconcile.slurm.planning import Array
 from converter.times import instant
+
+
+def ended(array: Array, volumes: Sequence[str], now: int) -> Record | None:
+    """How an array ended, whether or not an apply has kept that; None while it may run.
+
+    `now` is an epoch.
+    """
+    if array.state is not None and array.state.record is not None:
+        return array.state.record
+    return record_of(array, volumes, time_of(now)) if array.has_gone else None
+
+
+def time_of(epoch: int) -> str:
+    """RFC 3339 in UTC."""
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def record_of(array: Array, volumes: Sequence[str], now: str) -> Record:

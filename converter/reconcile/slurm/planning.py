@@ -17,14 +17,18 @@ from converter.wording import first_few
 # How long a submission may be on its way: the time of a command, and what a busy controller takes.
 ON_ITS_WAY_SECONDS: Final = 120
 
+# How long after its end a task may still come back to the queue.
+COMES_BACK_SECONDS: Final = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """What there is of one array."""
+    """What there is of one array; `now` is the host's clock."""
 
     state: State | None
     jobs: Sequence[Job] = ()
     results: Mapping[int, Result] = field(default_factory=dict)
+    now: int = 0
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -43,10 +47,19 @@ class Array:
 
     @property
     def has_gone(self) -> bool:
-        """Whether nothing of what was submitted may run any more."""
-        if self.state is None or self.state.step in (Step.SUBMITTING, Step.ENDED):
+        """Whether nothing of what was submitted may run any more.
+
+        A task that has failed and has itself queued again has ended for a moment, in Slurm's words:
+        one that has written no result may come back until some time has passed.
+        """
+        state = self.state
+        if state is None or state.step in (Step.SUBMITTING, Step.ENDED):
             return False
-        return all(job.phase is Phase.ENDED for job in self.jobs)
+        if any(job.phase is not Phase.ENDED for job in self.jobs):
+            return False
+        if len(self.results) >= state.total:
+            return True
+        return all(self.now - (job.end or 0) >= COMES_BACK_SECONDS for job in self.jobs)
 
     @property
     def has_ended(self) -> bool:
@@ -90,7 +103,7 @@ def array_of(name: str, found: Survey) -> Array:
         for job in found.jobs.get(name, ())
         if job.phase is not Phase.ENDED or number in (job.job_id, job.array_job_id)
     ]
-    return Array(state, jobs, found.results.get(name, {}))
+    return Array(state, jobs, found.results.get(name, {}), found.host_epoch)
 
 
 def plan(wanted: Sequence[Submission], found: Survey) -> Plan:

@@ -38,6 +38,7 @@ rest_until() {
 # started are gone. So another call waits for a command that goes on after whoever asked for it.
 enter() {
     rest_until "$1"
+    mkdir -p "$(dirname "$2")"
     exec 9>>"$2"
     flock --wait "$rest" 9 || late
     rest_until "$1"

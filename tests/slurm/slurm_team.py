@@ -1,0 +1,150 @@
+"""A team with a repository for a real Slurm, and the command as it is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from slurm.lab import Lab
+
+from converter.slurm.host import Host
+from converter.slurm.survey import Survey, survey
+
+COMMAND = Path(sys.executable).with_name("campaigns")
+SAMPLE = Path(__file__).parents[2] / "campaigns" / "slurm"
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.stdout}{self.stderr}"
+
+
+@dataclass
+class SlurmTeam:
+    """`host` is by ssh, empty for this machine; `environment` is that of its commands."""
+
+    lab: Lab
+    home: Path
+    host: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def repo(self) -> Path:
+        return self.home / "repo"
+
+    @property
+    def shared(self) -> Path:
+        return self.home / "shared"
+
+    @property
+    def name(self) -> str:
+        """Of the repository: Slurm remembers the jobs of other tests."""
+        return self.home.name
+
+    def write(self, path: str, document: Mapping[str, Any]) -> None:
+        file = self.repo / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(yaml.safe_dump(dict(document)))
+
+    def write_settings(self, **settings: Any) -> None:
+        slurm = {"directory": str(self.shared), "container": []}
+        if self.host:
+            slurm["host"] = self.host
+        self.write(
+            "converter.yaml",
+            {
+                "backend": "slurm",
+                "repository": self.name,
+                "slurm": slurm,
+                "allow_image_tags": True,
+                "sizes": {"page": {"cpu": 1, "memory": "64Mi", "workdir": "16Mi", "gpu": 0}},
+                "default_size": "page",
+                **settings,
+            },
+        )
+
+    def write_pipeline(self, script: str = "true", name: str = "work") -> None:
+        self.write(f"pipelines/{name}.yaml", {"image": "none:1", "command": ["sh", "-c", script]})
+
+    def write_campaign(self, name: str, number: int = 1, **keys: Any) -> None:
+        volumes = [f"{name}-{index}" for index in range(number)]
+        self.write(f"campaigns/{name}.yaml", {"pipeline": "work", "volumes": volumes, **keys})
+
+    def copy_sample(self) -> None:
+        shutil.copytree(SAMPLE, self.repo)
+        settings = self.repo / "converter.yaml"
+        text = settings.read_text()
+        for old, new in (
+            ("directory: /shared/campaigns", f"directory: {self.shared}"),
+            ("repository: slurm", f"repository: {self.name}"),
+        ):
+            assert old in text
+            text = text.replace(old, new)
+        settings.write_text(text)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            (str(COMMAND), *arguments),
+            cwd=self.repo,
+            env={**os.environ, **self.environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str) -> Done:
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=120)
+        assert "Traceback" not in err, err
+        return Done(process.returncode, out, err)
+
+    def apply(self, *options: str, code: int = 0) -> Done:
+        done = self.run("apply", ".", *options)
+        assert done.code == code, done.text
+        return done
+
+    def kill(self, process: subprocess.Popen[str]) -> None:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+    def status(self) -> dict[str, dict[str, Any]]:
+        done = self.run("status", ".", "--format=json")
+        assert done.code == 0, done.text
+        return {each["name"]: each for each in json.loads(done.stdout)["campaigns"]}
+
+    def phases(self) -> dict[str, str]:
+        return {name: each["phase"] for name, each in self.status().items()}
+
+    def survey(self) -> Survey:
+        return survey(Host(), str(self.shared), self.name, seconds=20)
+
+    def states(self, name: str) -> dict[int, str]:
+        found = {}
+        for job in self.survey().jobs.get(name, ()):
+            if job.state != "CANCELLED":
+                found |= dict.fromkeys(job.tasks, job.state)
+        return found
+
+    def running(self, name: str) -> int:
+        return list(self.states(name).values()).count("RUNNING")
+
+    def arrays(self, name: str) -> set[int]:
+        jobs = self.survey().jobs.get(name, ())
+        return {job.array_job_id or job.job_id for job in jobs}
