@@ -25,7 +25,7 @@ check: $(VENV)  ## Lint and types
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	MYPYPATH=cluster .venv/bin/mypy -p localcluster
+	MYPYPATH=cluster .venv/bin/mypy -p localcluster -p localslurm
 	MYPYPATH=cluster:tests .venv/bin/mypy --explicit-package-bases tests cluster/demo.py
 
 unit: $(VENV)  ## Unit tests alone

@@ -36,7 +36,7 @@ class LeaseLost(CampaignsError):
 
 
 class ClusterUnavailable(CampaignsError):
-    """No credentials, or no answer from the API server after all retries."""
+    """No credentials, or no answer from the API server after all retries, or from Slurm."""
 
 
 class NoCredentials(ClusterUnavailable):

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcluster.debian import ensure_packages, run
+from localcluster.debian import ensure_packages, run, set_library_path
 from localcluster.errors import ClusterError
 from localcluster.progress import Progress
 
@@ -160,11 +160,7 @@ def _driver(store: Path) -> str:
 
 def _finish(root: Path, target: Path) -> None:
     """Have buildah find its libraries, also where it starts itself anew without an environment."""
-    directories = (*root.glob("lib/*-linux-gnu"), *root.glob("usr/lib/*-linux-gnu"))
-    paths = ":".join(str(target / directory.relative_to(root)) for directory in directories)
-    buildah = str(root / "usr/bin/buildah")
-    patchelf = str(root / "usr/bin/patchelf")
-    run((patchelf, "--force-rpath", "--set-rpath", paths, buildah), root)
+    set_library_path(root, target, [root / "usr/bin/buildah"])
     for name, text in FILES.items():
         path = root / name
         path.parent.mkdir(exist_ok=True)

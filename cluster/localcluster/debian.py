@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,7 +89,10 @@ def ensure_tools(progress: Progress) -> DebianTools:
 
 
 def ensure_packages(
-    name: str, packages: Sequence[str], progress: Progress, finish: Callable[[Path, Path], None]
+    name: str,
+    packages: Sequence[str],
+    progress: Progress,
+    finish: Callable[[Path, Path], None] | None = None,
 ) -> Path:
     """The packages, unpacked into the directory `name` of the cache if they are not there yet.
 
@@ -107,8 +110,23 @@ def ensure_packages(
             whole(target, name) as root,
         ):
             _unpack(root, packages)
-            finish(root, target)
+            if finish:
+                finish(root, target)
     return target
+
+
+def set_library_path(
+    root: Path, target: Path, files: Iterable[Path], directories: Iterable[Path] = ()
+) -> None:
+    """Have programs and libraries in `root` find unpacked libraries, whatever their environment.
+
+    It will be called `target`; `directories` of it are looked in first. Needs Debian's patchelf
+    among the packages.
+    """
+    everywhere = (*directories, *root.glob("lib/*-linux-gnu"), *root.glob("usr/lib/*-linux-gnu"))
+    paths = ":".join(str(target / directory.relative_to(root)) for directory in everywhere)
+    patchelf = str(root / "usr/bin/patchelf")
+    run((patchelf, "--force-rpath", "--set-rpath", paths, *map(str, files)), root)
 
 
 def _unpack(root: Path, names: Sequence[str]) -> None:

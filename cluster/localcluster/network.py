@@ -20,18 +20,22 @@ that no real network is hidden by it."""
 
 
 def choose_ports(
-    names: Iterable[str], instance_id: str, taken: Collection[int], is_free: Callable[[int], bool]
+    names: Iterable[str],
+    instance_id: str,
+    taken: Collection[int],
+    is_free: Callable[[int], bool],
+    ports: range = PORTS,
 ) -> dict[str, int]:
     """A free port for each name; the same instance gets the same ones where it can.
 
     Raises ClusterError where there are not enough.
     """
-    candidates = _from(PORTS, instance_id)
+    candidates = _from(ports, instance_id)
     chosen: dict[str, int] = {}
     for name in names:
         port = next((p for p in candidates if p not in taken and is_free(p)), None)
         if port is None:
-            raise ClusterError(f"no free port is left between {PORTS[0]} and {PORTS[-1]}")
+            raise ClusterError(f"no free port is left between {ports[0]} and {ports[-1]}")
         chosen[name] = port
     return chosen
 
@@ -77,6 +81,15 @@ def port_is_free(port: int) -> bool:
             if error.errno == errno.EADDRINUSE:
                 return False
             raise
+    return True
+
+
+def answers(address: str, port: int) -> bool:
+    """Whether something takes connections at this address and port."""
+    try:
+        socket.create_connection((address, port), timeout=1).close()
+    except OSError:
+        return False
     return True
 
 

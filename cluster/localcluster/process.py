@@ -112,7 +112,12 @@ def wait_until_gone(processes: Iterable[ProcessId], timeout: float) -> bool:
 
 def marked_with(directory: Path) -> Iterator[ProcessId]:
     """The processes that have this directory in their marker."""
-    wanted = f"{MARKER}={directory}".encode()
+    return with_variable(MARKER, str(directory))
+
+
+def with_variable(name: str, value: str) -> Iterator[ProcessId]:
+    """The processes that have this variable of the environment, as it was when they started."""
+    wanted = f"{name}={value}".encode()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue

@@ -160,6 +160,8 @@ def command(
     try:
         loaded = _load(repo, namespace, prune=prune)
         announcer.loaded(repo, loaded)
+        if loaded.settings.slurm is not None and wait:
+            raise Refused("with backend slurm there is no --wait: follow it with status --watch")
         client = _apply(
             repo,
             loaded,
@@ -180,7 +182,7 @@ def command(
     _summarise(progress, job_summary.applied(outcome))
     _write_report(report, repo, announcer, outcome)
     code, error, waited = outcome.exit_code, None, None
-    if wait and code != 1:
+    if wait and code != 1 and client is not None:
         code, error, waited = _wait(client, loaded, outcome, timeout, announcer)
     if output == "json":
         progress.line(_document(outcome, code, error, waited))
@@ -198,20 +200,11 @@ def _apply(
     *,
     allow_older: bool,
     **options: Any,
-) -> "Client":
-    from converter.cluster.client import Client
+) -> "Client | None":
     from converter.git import has_whole_history, head_commit, order_to
-    from converter.queues import queue_for
-    from converter.reconcile.apply import Options, apply
     from converter.reconcile.fence import Fence
-    from converter.reconcile.provenance import Provenance
 
     settings = repo.settings
-    client = Client.from_kubeconfig(
-        kubeconfig=kubeconfig,
-        context=context,
-        request_timeout=float(settings.apiserver_request_timeout),
-    )
     who = ci_actor() or local_user()
     commit = head_commit(directory)
     fence = Fence(
@@ -221,6 +214,22 @@ def _apply(
         complete=has_whole_history(directory),
         allow_older=allow_older,
     )
+    identity = f"{who}@{socket.gethostname()}/{os.getpid()}-{secrets.token_hex(3)}"
+    if settings.slurm is not None:
+        from converter.cli.slurm import apply_to_slurm
+
+        apply_to_slurm(repo, settings.slurm, outcome, identity, commit, fence, **options)
+        return None
+    from converter.cluster.client import Client
+    from converter.queues import queue_for
+    from converter.reconcile.apply import Options, apply
+    from converter.reconcile.provenance import Provenance
+
+    client = Client.from_kubeconfig(
+        kubeconfig=kubeconfig,
+        context=context,
+        request_timeout=float(settings.apiserver_request_timeout),
+    )
     provenance = Provenance(
         commit=commit,
         applied_by=who,
@@ -228,7 +237,7 @@ def _apply(
     )
     chosen = Options(
         repository=settings.repository,
-        identity=f"{who}@{socket.gethostname()}/{os.getpid()}-{secrets.token_hex(3)}",
+        identity=identity,
         provenance=provenance,
         fence=fence,
         **options,
@@ -309,7 +318,7 @@ def _write_report(
 
 def _load(directory: Path, namespace: str | None, *, prune: bool) -> Repo:
     """The repository, if it is for this namespace. Only a name of its own is safe to prune by."""
-    loaded = load_valid(directory)
+    loaded = load_valid(directory, asks_cluster=False)
     settings = loaded.settings
     if namespace is not None and namespace != settings.namespace:
         raise Refused(
@@ -320,6 +329,13 @@ def _load(directory: Path, namespace: str | None, *, prune: bool) -> Repo:
 
 
 def _print_rendered(repo: Repo, directory: Path) -> int:
+    if repo.settings.slurm is not None:
+        from converter.render.slurm import render_slurm
+
+        for array in render_slurm(repo):
+            click.echo(f"rendered: Array/{array.job}")
+        click.echo("nothing was sent: Slurm was not asked")
+        return 0
     for manifest in rendered(repo, directory):
         click.echo(f"rendered: {manifest.target}")
     click.echo("nothing was sent: the cluster was not asked")

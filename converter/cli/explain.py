@@ -14,6 +14,7 @@ from converter.cli.repository import load_valid, named
 if TYPE_CHECKING:
     from converter.explain.cause import Cause
     from converter.explain.facts import Facts
+    from converter.observe.status import Status
 
 
 @click.command("explain")
@@ -41,7 +42,15 @@ def command(
     Example:
       campaigns explain letters
     """
-    loaded = named(load_valid(repo, samples=False), repo)
+    loaded = named(load_valid(repo, samples=False, asks_cluster=False), repo)
+    if (slurm := loaded.settings.slurm) is not None:
+        from converter.cli.slurm import SlurmSource
+
+        seen = SlurmSource(loaded, slurm).look(name)
+        one = next((each for each in seen.statuses if each.name == name), None)
+        if one is None:
+            raise unknown_campaign(name, f"in {repo} or in Slurm", loaded.campaigns)
+        return _tell(one, seen.why, (), output)
 
     from converter.cluster.client import Client
     from converter.explain.facts import facts_of
@@ -60,19 +69,21 @@ def command(
         raise unknown_campaign(name, f"in {repo} or on the cluster", loaded.campaigns)
     snapshot = read_for_explain(client, loaded, snapshot, asked, campaigns=[name])
     facts = facts_of(loaded, snapshot, asked)[name]
-    why = causes(facts)
+    return _tell(facts.status, causes(facts), tuple(_unread(facts)), output)
+
+
+def _tell(status: "Status", why: Sequence["Cause"], unread: Sequence[str], output: str) -> int:
     if output == "json":
-        click.echo(json.dumps(_document(facts, why), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(_document(status, why, unread), indent=2, ensure_ascii=False))
         return 0
-    for line in _lines(facts, why):
+    for line in _lines(status, why):
         click.echo(line)
-    for note in _unread(facts):
+    for note in unread:
         click.echo(f"note: {note}", err=True)
     return 0
 
 
-def _lines(facts: "Facts", why: Sequence["Cause"]) -> Iterator[str]:
-    status = facts.status
+def _lines(status: "Status", why: Sequence["Cause"]) -> Iterator[str]:
     counted = f"{status.done}/{status.total} done, {status.failed} failed"
     yield f"{status.name}: {status.shown_phase}, {counted}"
     for number, cause in enumerate(why, start=1):
@@ -83,11 +94,11 @@ def _lines(facts: "Facts", why: Sequence["Cause"]) -> Iterator[str]:
             yield f"   -> {cause.remedy}"
 
 
-def _document(facts: "Facts", why: Sequence["Cause"]) -> dict[str, Any]:
+def _document(status: "Status", why: Sequence["Cause"], unread: Sequence[str]) -> dict[str, Any]:
     return {
         "version": 1,
-        "campaign": facts.status.name,
-        "phase": facts.status.shown_phase,
+        "campaign": status.name,
+        "phase": status.shown_phase,
         "causes": [
             {
                 "code": cause.code,
@@ -97,7 +108,7 @@ def _document(facts: "Facts", why: Sequence["Cause"]) -> dict[str, Any]:
             }
             for cause in why
         ],
-        "unread": list(_unread(facts)),
+        "unread": list(unread),
     }
 
 

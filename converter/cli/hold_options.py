@@ -12,14 +12,15 @@ from converter.cli.campaign_argument import REPO, RepositoryPath
 from converter.cli.duration import seconds_of
 from converter.cli.options import cluster_options
 from converter.cli.person import caller
-from converter.cli.repository import named, require_cluster
+from converter.cli.repository import named
 from converter.errors import InvalidRepository, Refused
 from converter.holds.mark import LEAST, MOST
 from converter.load import load_repo
-from converter.model import EMPTY, Backend, Repo
+from converter.model import EMPTY, Backend, Repo, SlurmSettings
 
 if TYPE_CHECKING:
     from converter.holds.api import Holds
+    from converter.holds.slurm import SlurmHolds
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -82,6 +83,7 @@ class Place:
     repository: str = ""
     backend: Backend = Backend.KUEUE
     apiserver_request_timeout: int = _TIMEOUT
+    slurm: SlurmSettings | None = None
 
 
 def place_of(repo: Path | None, namespace: str | None) -> Place:
@@ -103,18 +105,22 @@ def place_of(repo: Path | None, namespace: str | None) -> Place:
             f"--namespace {namespace} is not converter.yaml's namespace "
             f"{loaded.settings.namespace}; nothing was sent"
         )
-    require_cluster(loaded.settings)
     settings = named(Repo(loaded.settings, EMPTY, EMPTY), directory).settings
     return Place(
         settings.namespace,
         settings.repository,
         settings.backend,
         settings.apiserver_request_timeout,
+        settings.slurm,
     )
 
 
-def holds_in(place: Place, kubeconfig: Path | None, context: str | None) -> "Holds":
+def holds_in(place: Place, kubeconfig: Path | None, context: str | None) -> "Holds | SlurmHolds":
     """The holds of a place."""
+    if place.slurm is not None:
+        from converter.cli.slurm import holds_in_slurm
+
+        return holds_in_slurm(place.slurm, place.repository)
     from converter.cluster.client import Client
     from converter.holds.api import Holds
 

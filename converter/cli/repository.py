@@ -87,11 +87,11 @@ def load_valid(directory: Path, *, samples: bool = True, asks_cluster: bool = Tr
 
 
 def require_cluster(settings: Settings) -> None:
-    """Raises Refused for a backend whose cluster this release cannot ask."""
+    """Raises Refused for a backend that is no Kubernetes cluster, of a command that needs one."""
     if not CAPABILITIES[settings.backend].kubernetes:
         raise Refused(
-            f"with backend {settings.backend} this release can only validate and render; nothing "
-            "was sent"
+            f"with backend {settings.backend} this command has nothing to ask: validate, render, "
+            "apply, status, explain, hold, release and holds are those that do; nothing was sent"
         )
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from converter.explain.cause import Cause
     from converter.explain.detail import Detail
     from converter.model import Repo
+    from converter.observe.source import Source
     from converter.observe.status import Status
 
 PHASES = (
@@ -90,7 +91,17 @@ def command(
     """
     if watch and output != "text":
         raise click.UsageError(f"--watch has no --format {output}: ask again and again without it")
-    loaded = named(load_valid(repo, samples=False), repo)
+    loaded = named(load_valid(repo, samples=False, asks_cluster=False), repo)
+    selection = _Selection(name, phases)
+    if (slurm := loaded.settings.slurm) is not None:
+        from converter.cli.slurm import SlurmSource
+
+        asked = SlurmSource(loaded, slurm)
+        if watch:
+            return _follow(asked, asked.now, loaded, selection, repo)
+        seen = asked.look(name or "")
+        _check_name(selection, seen.statuses, loaded, repo)
+        return _tell(_Seen(selection.of(seen.statuses), seen.now, "", (), seen.why), loaded, output)
 
     from converter.cluster.client import Client
 
@@ -100,7 +111,6 @@ def command(
         request_timeout=float(loaded.settings.apiserver_request_timeout),
     )
 
-    selection = _Selection(name, phases)
     if watch:
         return _watch(client, loaded, selection, repo)
     return _once(client, loaded, selection, output, repo)
@@ -125,9 +135,12 @@ class _Selection:
 def _once(
     client: "Client", repo: "Repo", selection: _Selection, output: str, directory: Path
 ) -> int:
+    return _tell(_look(client, repo, selection, directory), repo, output)
+
+
+def _tell(seen: "_Seen", repo: "Repo", output: str) -> int:
     from converter.observe.document import status_list
 
-    seen = _look(client, repo, selection, directory)
     repository = repo.settings.repository
     if output == "json":
         document = status_list(seen.statuses, seen.now, repository, seen.places_unread)
@@ -190,15 +203,25 @@ class _Seen:
 
 
 def _watch(client: "Client", repo: "Repo", selection: _Selection, directory: Path) -> int:
-    from converter.cli.following import console, following, is_redrawn
     from converter.observe.source import source_of
+
+    return _follow(source_of(client, repo, _note), client.now, repo, selection, directory)
+
+
+def _follow(
+    source: "Source",
+    now: "Callable[[], datetime]",
+    repo: "Repo",
+    selection: _Selection,
+    directory: Path,
+) -> int:
+    from converter.cli.following import console, following, is_redrawn
     from converter.observe.waiting import follow
 
-    source = source_of(client, repo, _note)
     screen = console()
     _check_name(selection, source.read(), repo, directory)
     told: set[str] = set()
-    with following(screen, client.now, click.echo) as show:
+    with following(screen, now, click.echo) as show:
 
         def show_selected(found: Sequence["Status"], trouble: str) -> None:
             selected = selection.of(found)
@@ -210,7 +233,7 @@ def _watch(client: "Client", repo: "Repo", selection: _Selection, directory: Pat
         # One that comes to a phase that is not asked for may come back.
         followed = follow(lambda: selection.named(source.read()), show_selected, sleep=source.wait)
     if not is_redrawn(screen):
-        _show(_Seen(selection.of(followed.statuses), client.now(), "", ()))
+        _show(_Seen(selection.of(followed.statuses), now(), "", ()))
     return 0
 
 

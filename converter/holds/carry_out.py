@@ -130,7 +130,7 @@ def _unknown(store: Store, call: Call, why: str) -> OutcomeUnknown:
     # nothing.
     return OutcomeUnknown(
         f"{store.target}: whether the {call.action} came into force is not known ({why}): look at "
-        "`campaigns holds` once the API server's own timeout has passed"
+        "`campaigns holds` once the timeout of whoever was asked has passed"
     )
 
 

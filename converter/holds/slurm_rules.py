@@ -27,11 +27,8 @@ def decide_hold(job: Job | None, placing: Placing | None, call: Call) -> Decisio
     if job.submit is None:
         return _rejected("Slurm tells no submit time of it, which a hold counts from")
     decision = decide(state_of(job, placing), call)
-    if decision.verdict is Verdict.WRITE and job.restarts and is_foreign(job.comment):
-        return _rejected(
-            "it was requeued, so that a hold counts only with its comment, and that is somebody "
-            f"else's: take it away with scontrol update JobId={job.job_id} Comment="
-        )
+    if decision.verdict is Verdict.WRITE and (why := unkept(job)):
+        return _rejected(why)
     return decision
 
 
@@ -62,6 +59,24 @@ def decide_open(job: Job | None, placing: Placing | None) -> Decision:
     if job.gated and not job.gated_by_owner:
         return _rejected(others_gate(job))
     return decide(state_of(job, placing), Call(Action.OPEN))
+
+
+def not_pending(job: Job) -> str:
+    """Why a job can be neither held nor released; empty where it is pending."""
+    return "" if job.phase is Phase.PENDING else _refused(job).why
+
+
+def unkept(job: Job) -> str:
+    """Why nothing could keep which job a hold was placed on; empty where its comment can.
+
+    Without that a start is a hold as long as the job was never requeued.
+    """
+    if not job.restarts or not is_foreign(job.comment):
+        return ""
+    return (
+        "it was requeued, so that a hold counts only with its comment, and that is somebody "
+        f"else's: take it away with scontrol update JobId={job.job_id} Comment="
+    )
 
 
 def refused_requeue(job: Job) -> str:

@@ -105,7 +105,7 @@ def statuses(
             parts.setdefault(campaign, []).append(absent)
     sizes = {campaign: one.size for campaign, one in wanted.items()}
     return [
-        replace(_together(campaign, parts[campaign]), size=sizes.get(campaign, ""))
+        replace(together(campaign, parts[campaign]), size=sizes.get(campaign, ""))
         for campaign in sorted(parts)
     ]
 
@@ -193,7 +193,8 @@ def _of_record(campaign: str, record: Record, pipeline: str) -> Status:
     )
 
 
-def _together(campaign: str, parts: Sequence[Status]) -> Status:
+def together(campaign: str, parts: Sequence[Status]) -> Status:
+    """One status of all parts of a campaign."""
     if len(parts) == 1:
         return parts[0]
     order = list(Phase)

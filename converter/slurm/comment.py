@@ -51,7 +51,7 @@ class Comment:
     """What the comment of a job says.
 
     `part` is 0 for a campaign that is not split. `digest` is the start of the sha256 of what was
-    submitted. A job of no campaign has nothing but a hold.
+    submitted, `paused` says that git pauses it. A job of no campaign has nothing but a hold.
     """
 
     campaign: str = ""
@@ -59,6 +59,7 @@ class Comment:
     commit: str = ""
     digest: str = ""
     repository: str = ""
+    paused: bool = False
     placing: Placing | None = None
 
 
@@ -106,6 +107,7 @@ def _text(comment: Comment, by: str, reason: str) -> str:
         ("commit", comment.commit),
         ("digest", comment.digest),
         ("repository", comment.repository),
+        ("paused", "1" if comment.paused else ""),
     ]
     placing = comment.placing
     if placing is not None:
@@ -154,6 +156,7 @@ def _comment(said: Mapping[str, str]) -> Comment | None:
         commit=said.get("commit", ""),
         digest=said.get("digest", ""),
         repository=said.get("repository", ""),
+        paused="paused" in said,
         placing=placing,
     )
 

@@ -1,9 +1,9 @@
 """What can be wrong with an answer of Slurm, or with what is to be written to it."""
 
-from converter.errors import CampaignsError
+from converter.errors import CampaignsError, ClusterUnavailable
 
 
-class SlurmUnavailable(CampaignsError):
+class SlurmUnavailable(ClusterUnavailable):
     """Slurm gave no answer, so nothing is known: least of all that a job is not there."""
 
 
@@ -25,3 +25,7 @@ class CutTasks(InvalidTasks):
 
 class CommentTooLong(CampaignsError):
     """What a job's comment has to say does not fit into it."""
+
+
+class SlurmRefused(CampaignsError):
+    """Slurm, or its host, would not do what it was asked, and has not done it."""

@@ -1,7 +1,7 @@
 """A job as the controller has it, whatever release wrote it down."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -128,6 +128,14 @@ class Job:
         return f"{self.array_job_id}_[{spelt(self.tasks)}]"
 
     @property
+    def label(self) -> str:
+        """How messages name it: its address, or its number where its tasks are not known."""
+        try:
+            return self.address
+        except InvalidTasks:
+            return str(self.job_id)
+
+    @property
     def tasks(self) -> frozenset[int]:
         """The array tasks of the record, none of a job that is no array.
 
@@ -150,6 +158,21 @@ def records_of(jobs: Iterable[Job], job_id: int) -> list[Job]:
     of_array = [job for job in jobs if job.array_job_id == job_id]
     found = of_array or [job for job in jobs if job.job_id == job_id]
     return sorted(found, key=_order)
+
+
+def task_record(jobs: Iterable[Job], array: int, task: int) -> Job | None:
+    """One task of an array: its own record, or the waiting rest as if it were that task alone.
+
+    Slurm takes a task out of the rest, with a number of its own, as soon as it is changed.
+    """
+    records = records_of(jobs, array)
+    for job in records:
+        if job.array_task_id == task:
+            return job
+    for job in records:
+        if job.array_task_id is None and task in tasks_of(job.array_tasks).ids:
+            return replace(job, array_task_id=task, array_tasks="")
+    return None
 
 
 def _order(job: Job) -> tuple[bool, int]:

@@ -1,20 +1,17 @@
 """Servers of a git repository that ask for credentials, with keys that a client can pin.
 
-By https: the files of a bare repository, for a name and a password. By ssh: Debian's sshd, unpacked
-and not installed, in a mount namespace with users of its own, for one key that may only fetch.
+By https: the files of a bare repository, for a name and a password. By ssh: for one key that may
+only fetch.
 """
 
 from __future__ import annotations
 
 import base64
-import os
 import shlex
-import shutil
 import socket
 import ssl
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,23 +19,14 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from localcluster.lock import held, whole
-from localcluster.paths import cache_dir
 from localcluster.pki import ensure_authority, ensure_certificate
 from localcluster.progress import Progress
+from localcluster.sshd import create
+from localcluster.supervisor import Supervisor
 
 USER = "reader"
 PASSWORD = "hunter2-hunter2"  # noqa: S105 - of no server but this one
-PACKAGES = ("openssh-server", "libwrap0")
 SECONDS = 20
-
-ENTER = """
-set -e
-mount -o bind "$1/passwd" /etc/passwd
-mount -o bind "$1/run" /run
-exec "$2" -D -e -f "$1/sshd_config"
-"""
-"""Run in a new mount namespace. sshd takes a user for granted, and an empty directory."""
 
 
 @dataclass(frozen=True)
@@ -112,107 +100,21 @@ def _basic() -> str:
 @contextmanager
 def by_ssh(repository: Path, directory: Path, address: str) -> Iterator[SshServer]:
     """Serve a bare repository at an address of this machine. Needs root, as the real node does."""
-    directory.mkdir()
-    (directory / "run" / "sshd").mkdir(parents=True, mode=0o755)
-    for name in ("host", "client"):
-        command = (
-            "ssh-keygen",
-            "-q",
-            "-t",
-            "ed25519",
-            "-N",
-            "",
-            "-C",
-            name,
-            "-f",
-            directory / name,
-        )
-        subprocess.run(command, check=True)
     fetch = f"exec git-upload-pack {shlex.quote(str(repository))}"
-    client = (directory / "client.pub").read_text()
-    (directory / "authorized_keys").write_text(f'restrict,command="{fetch}" {client}')
-    (directory / "passwd").write_text(
-        "root:*:0:0::/:/bin/sh\ngit:*:0:0::/:/bin/sh\nsshd:*:100:65534::/run/sshd:/bin/false\n"
-    )
     port = _free_port(address)
-    settings = {
-        "Port": port,
-        "ListenAddress": address,
-        "HostKey": directory / "host",
-        "AuthorizedKeysFile": directory / "authorized_keys",
-        "AuthenticationMethods": "publickey",
-        "PermitRootLogin": "yes",
-        "StrictModes": "no",
-        "UsePAM": "no",
-        "PidFile": "none",
-    }
-    lines = (f"{key} {value}\n" for key, value in settings.items())
-    (directory / "sshd_config").write_text("".join(lines))
-    kind, key, _ = (directory / "host.pub").read_text().split()
-    url = f"ssh://git@{address}:{port}/team/campaigns.git"
-    with _sshd(directory, address, port):
-        yield SshServer(directory, url, f"[{address}]:{port} {kind} {key}\n")
-
-
-@contextmanager
-def _sshd(directory: Path, address: str, port: int) -> Iterator[None]:
-    root = _openssh()
-    libraries = next((root / "usr/lib").glob("*-linux-gnu"))
-    with (directory / "log").open("w") as log:
-        process = subprocess.Popen(
-            [
-                *("unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", ENTER, "sh"),
-                *(str(directory), str(root / "usr/sbin/sshd")),
-            ],
-            env={"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(libraries)},
-            stderr=log,
-        )
+    server = create(directory, address, port, "git", options=f'restrict,command="{fetch}"')
+    supervisor = Supervisor(directory, directory, directory)
+    component = server.component(Progress(quiet=True))
+    supervisor.start(component)
     try:
-        _wait_for(address, port, process, directory / "log")
-        yield
+        supervisor.wait(component, SECONDS)
+        url = f"ssh://git@{address}:{port}/team/campaigns.git"
+        yield SshServer(directory, url, server.known_hosts)
     finally:
-        process.terminate()
-        process.wait()
-
-
-def _wait_for(address: str, port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + SECONDS
-    while True:
-        try:
-            socket.create_connection((address, port), timeout=1).close()
-        except OSError:
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
-        else:
-            return
+        supervisor.stop(component.name)
 
 
 def _free_port(address: str) -> int:
     with socket.create_server((address, 0)) as server:
         port: int = server.getsockname()[1]
         return port
-
-
-def _openssh() -> Path:
-    """Debian's packages, unpacked into the cache."""
-    target = cache_dir() / "openssh-server"
-    if target.exists():
-        return target
-    with held(cache_dir() / ".openssh.lock", "a download of sshd", Progress(quiet=True)):
-        if not target.exists():
-            with whole(target, "openssh") as root:
-                _unpack(root)
-    return target
-
-
-def _unpack(root: Path) -> None:
-    packages = root / "packages"
-    packages.mkdir()
-    download = ("apt-get", "--quiet", "--quiet", "download", *PACKAGES)
-    if subprocess.run(download, cwd=packages, capture_output=True, check=False).returncode:
-        subprocess.run(("apt-get", "--quiet", "--quiet", "update"), check=True)
-        subprocess.run(download, cwd=packages, check=True)
-    for package in packages.glob("*.deb"):
-        subprocess.run(("dpkg-deb", "--extract", package, root), check=True)
-    shutil.rmtree(packages)

@@ -1,0 +1,5 @@
+"""`python -m localslurm`."""
+
+from localslurm.cli import main
+
+main()

@@ -1,0 +1,124 @@
+"""What commands do where the backend is Slurm."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from converter.model import Repo, SlurmSettings
+from converter.reconcile.fence import Fence
+from converter.reconcile.outcome import Outcome
+from converter.slurm.host import Host
+
+if TYPE_CHECKING:
+    from converter.explain.cause import Cause
+    from converter.holds.slurm import SlurmHolds
+    from converter.observe.status import Status
+    from converter.reconcile.slurm.submission import Submission
+
+
+def apply_to_slurm(
+    repo: Repo,
+    slurm: SlurmSettings,
+    outcome: Outcome,
+    identity: str,
+    commit: str,
+    fence: Fence,
+    *,
+    prune: bool,
+    release_holds: bool,
+    allow_empty: bool,
+    prune_limit: int | None,
+    all_or_nothing: bool,
+    **others: Any,
+) -> None:
+    """Apply; `others` are options that mean something to Kubernetes alone."""
+    from converter.reconcile.slurm.applying import Options, apply
+
+    settings = repo.settings
+    options = Options(
+        repository=settings.repository,
+        identity=identity,
+        commit=commit,
+        directory=slurm.directory,
+        seconds=float(slurm.command_timeout),
+        prune=prune,
+        release_holds=release_holds,
+        allow_empty=allow_empty,
+        prune_limit=settings.prune_limit if prune_limit is None else prune_limit,
+        all_or_nothing=all_or_nothing,
+        fence=fence,
+    )
+    del others
+    apply(Host(slurm.host), _wanted(repo), options, outcome)
+
+
+def holds_in_slurm(slurm: SlurmSettings, repository: str) -> "SlurmHolds":
+    """The holds of its jobs."""
+    from converter.holds.slurm import SlurmHolds
+
+    return SlurmHolds(Host(slurm.host), f"{slurm.directory}/lock", repository=repository)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The campaigns as they are now, and why one that was asked for is where it is."""
+
+    statuses: "list[Status]"
+    now: datetime
+    why: "tuple[Cause, ...]" = ()
+
+
+class SlurmSource:
+    """Statuses read anew each time, as `Source` has them."""
+
+    places_unread = ""
+
+    def __init__(self, repo: Repo, slurm: SlurmSettings) -> None:
+        self._repo = repo
+        self._slurm = slurm
+        self.now_at = datetime.now(UTC)
+
+    def read(self) -> "list[Status]":
+        """Raises SlurmUnavailable."""
+        return self.look().statuses
+
+    def wait(self, seconds: float) -> None:
+        """There is something new only when somebody asks."""
+        import time
+
+        time.sleep(seconds)
+
+    def now(self) -> datetime:
+        """The clock of the Slurm host, as of the last look."""
+        return self.now_at
+
+    def look(self, name: str = "") -> Seen:
+        """All campaigns, and why the one of this name is where it is. Raises SlurmUnavailable."""
+        from converter.explain.slurm import slurm_causes
+        from converter.observe.slurm import slurm_statuses
+        from converter.observe.wanted import wanted_of
+        from converter.reconcile.slurm.planning import array_of, campaign_of, plan
+        from converter.slurm.layout import CAMPAIGNS, repository_key
+        from converter.slurm.survey import survey
+
+        slurm, repository = self._slurm, self._repo.settings.repository
+        seconds = float(slurm.command_timeout)
+        found = survey(Host(slurm.host), slurm.directory, repository, seconds=seconds)
+        self.now_at = datetime.fromtimestamp(found.host_epoch, UTC)
+        held_back = plan(_wanted(self._repo), found).held_back
+        statuses = slurm_statuses(wanted_of(self._repo), found, held_back)
+        chosen = [each for each in statuses if each.name == name]
+        if not chosen:
+            return Seen(statuses, self.now_at)
+        arrays = [array_of(each, found) for each in sorted(found.states.keys() | found.jobs.keys())]
+        arrays = [each for each in arrays if campaign_of(each) == name]
+        logs = f"{slurm.directory}/{CAMPAIGNS}/{repository_key(repository)}/{name}"
+        return Seen(statuses, self.now_at, slurm_causes(chosen[0], arrays, logs))
+
+
+def _wanted(repo: Repo) -> "list[Submission]":
+    from converter.reconcile.slurm.submission import submissions
+    from converter.render.slurm import render_slurm
+
+    priorities = {campaign.name: campaign.priority for campaign in repo.campaigns.values()}
+    return submissions(render_slurm(repo), priorities)

@@ -1,0 +1,185 @@
+"""Numbered holds on Slurm's jobs for programs, as `api` has them for Kubernetes."""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from converter.errors import ClusterUnavailable
+from converter.holds.api import Part
+from converter.holds.carry_out import carry_out
+from converter.holds.deadline import Deadline, deadline_in
+from converter.holds.errors import HoldError, InvalidCall, Rejected
+from converter.holds.listing import Enforced, Held
+from converter.holds.mark import LEAST, MOST, is_instance
+from converter.holds.rules import Action, Call
+from converter.holds.slurm_array import Record, decide_array
+from converter.holds.slurm_rules import placing_of
+from converter.holds.slurm_state import reading
+from converter.holds.slurm_store import SlurmStore
+from converter.holds.target import LONGEST_NAME, LONGEST_REASON, checked_text
+from converter.names import DNS_LABEL
+from converter.slurm.comment import comment_of
+from converter.slurm.host import Host
+from converter.slurm.job import Job, Phase, records_of, task_record
+from converter.slurm.layout import repository_key
+from converter.slurm.look import look_at
+
+# How long after its deadline a call may still come into force: the tools are ended at the deadline,
+# and a controller that is busy may take up what it was sent a while later.
+CALL_BOUND: Final = 60.0
+
+_JOB: Final = re.compile(r"(?:job/)?(?P<job>[0-9]{1,10})(?:_(?P<task>[0-9]{1,7}))?")
+_FORMS: Final = (
+    "write a campaign's name, the number of a job, or of a task as in 29_2; one call is for one "
+    "of them"
+)
+
+
+class SlurmHolds:
+    """The holds of one Slurm.
+
+    `lock` is a file on the host, the same for all who hold and release there. A target is a
+    campaign's name, the number of a job or array, or a task of an array as ``29_2``. Calls raise
+    and answer like those of `Holds`.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        lock: str,
+        *,
+        repository: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._host = host
+        self._lock = lock
+        self._repository = repository
+        self._clock = clock
+        self.call_bound: Final = CALL_BOUND
+
+    def hold(
+        self, target: str, instance: int, *, deadline: float | None, by: str, reason: str = ""
+    ) -> tuple[Part, ...]:
+        """Keep what pends from starting until this instance is released.
+
+        What runs or completes is not held, and fails the call, though the rest is held.
+        """
+        if not by:
+            raise InvalidCall("a hold needs to say by whom it is placed")
+        return self._call(target, _numbered(Action.HOLD, instance, by, reason), deadline)
+
+    def release(
+        self, target: str, instance: int, *, deadline: float | None, by: str
+    ) -> tuple[Part, ...]:
+        """Lift the hold of just this instance. What waits at its gate waits on."""
+        return self._call(target, _numbered(Action.RELEASE, instance, by, ""), deadline)
+
+    def list(self, *, seconds: float = 30.0) -> tuple[Held, ...]:
+        """Every hold that Slurm knows of. Raises SlurmUnavailable."""
+        look = look_at(self._host, None, seconds, self._clock)
+        return tuple(held for job in look.jobs if (held := _held(job)) is not None)
+
+    def _call(self, target: str, call: Call, seconds: float | None) -> tuple[Part, ...]:
+        chosen = _chosen(target)
+        deadline = deadline_in(seconds, self._clock)
+        records = self._records(target, chosen, call, deadline)
+        parts = [self._tried(record, call, deadline) for record in records]
+        if call.action is Action.HOLD:
+            parts += self._started(target, chosen, records, call, deadline)
+        return tuple(parts)
+
+    def _records(
+        self, target: str, chosen: re.Match[str] | None, call: Call, deadline: Deadline
+    ) -> Sequence[Record]:
+        """All that a target has in Slurm. Raises Rejected where there is nothing."""
+        deadline.check(f"read {target}")
+        look = look_at(self._host, None, max(1.0, deadline.rest), deadline.clock)
+        if chosen is not None:
+            found = _of_job(look.jobs, chosen)
+            if not found:
+                raise Rejected(f"{target}: Slurm knows no such job, or no longer")
+            return decide_array(found, call)
+        found = [job for job in look.jobs if self._is_of(job, target)]
+        # Arrays of the name that were cancelled, or have ended, are remembered for a while.
+        going = [job for job in found if job.phase is not Phase.ENDED]
+        arrays = sorted({job.array_job_id or job.job_id for job in going or found})
+        if not arrays:
+            raise Rejected(f"Slurm knows no job of a campaign {target}")
+        jobs = (decide_array(records_of(found, array), call) for array in arrays)
+        return [record for of_array in jobs for record in of_array]
+
+    def _is_of(self, job: Job, campaign: str) -> bool:
+        comment = comment_of(job.comment)
+        if comment is None or comment.campaign != campaign:
+            return False
+        return not self._repository or repository_key(self._repository) == comment.repository
+
+    def _tried(self, record: Record, call: Call, deadline: Deadline) -> Part:
+        store = SlurmStore(self._host, self._lock, record.job)
+        try:
+            done = carry_out(store, call, deadline)
+        except (HoldError, ClusterUnavailable) as error:
+            return Part(store.target, error, record.passed_over)
+        # Of a waiting rest some may have started since it was listed.
+        return Part(store.target, done, record.passed_over)
+
+    def _started(
+        self,
+        target: str,
+        chosen: re.Match[str] | None,
+        before: Iterable[Record],
+        call: Call,
+        deadline: Deadline,
+    ) -> Iterable[Part]:
+        """Tasks that have left the waiting rest while it was being held, and are not held."""
+        known = {record.job.job_id for record in before}
+        try:
+            now = self._records(target, chosen, call, deadline)
+        except (HoldError, ClusterUnavailable):
+            # It was read a moment ago; each record has told for itself.
+            return
+        for record in now:
+            if record.job.job_id not in known and record.failed:
+                why = record.decision.why or "it came to be meanwhile: call again"
+                yield Part(f"job/{record.job.label}", Rejected(f"{target}: {why}"))
+
+
+def _chosen(target: str) -> re.Match[str] | None:
+    """The job or task that a target names, None for a campaign. Raises InvalidCall.
+
+    Slurm itself takes an empty number for nothing to do, and changes the first of a list.
+    """
+    chosen = _JOB.fullmatch(target)
+    if chosen is None and not DNS_LABEL.match(target):
+        raise InvalidCall(f"{target!r} is no target: {_FORMS}")
+    return chosen
+
+
+def _of_job(jobs: Iterable[Job], chosen: re.Match[str]) -> Sequence[Job]:
+    if chosen["task"] is None:
+        return records_of(jobs, int(chosen["job"]))
+    record = task_record(jobs, int(chosen["job"]), int(chosen["task"]))
+    return [] if record is None else [record]
+
+
+def _numbered(action: Action, instance: int, by: str, reason: str) -> Call:
+    if not is_instance(instance):
+        raise InvalidCall(f"{instance} is no instance: write a number from {LEAST} to {MOST}")
+    return Call(
+        action,
+        instance,
+        at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        by=checked_text("the name of who calls", by, LONGEST_NAME),
+        reason=checked_text("the reason", reason, LONGEST_REASON),
+    )
+
+
+def _held(job: Job) -> Held | None:
+    mark = reading(job, placing_of(job)).mark
+    if mark is None:
+        return None
+    comment = comment_of(job.comment)
+    campaign, part = (comment.campaign, comment.part) if comment is not None else ("", 0)
+    return Held(f"job/{job.label}", f"Job/{job.label}", campaign, part, mark, Enforced.YES)

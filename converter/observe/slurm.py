@@ -1,0 +1,134 @@
+"""How far each campaign is on a Slurm: a pure reading of its arrays."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from converter.holds.mark import Mark
+from converter.holds.slurm_rules import placing_of
+from converter.holds.slurm_state import reading
+from converter.holds.slurm_store import BY_GIT
+from converter.holds.words import told
+from converter.observe.phase import Phase
+from converter.observe.status import NOT_IN_GIT, Status, together
+from converter.observe.wanted import Wanted
+from converter.reconcile.record import Record
+from converter.reconcile.slurm.ending import record_of
+from converter.reconcile.slurm.planning import Array, array_of, campaign_of
+from converter.slurm.reasons import reason_of
+from converter.slurm.state import Step
+from converter.slurm.survey import Survey
+
+
+def slurm_statuses(
+    wanted: Mapping[str, Wanted], found: Survey, held_back: Mapping[str, str]
+) -> list[Status]:
+    """One status a campaign, by name. `held_back` says in which way one is not as git has it."""
+    parts: dict[str, list[Status]] = {}
+    for name in sorted(found.states.keys() | found.jobs.keys()):
+        array = array_of(name, found)
+        campaign = campaign_of(array)
+        if array.state is None and not array.jobs:
+            continue
+        drift = held_back.get(campaign, "") if campaign in wanted else NOT_IN_GIT
+        parts.setdefault(campaign, []).append(_status(campaign, array, found.host_epoch, drift))
+    for campaign, one in wanted.items():
+        there = sum(part.total for part in parts.get(campaign, ()))
+        if there < one.total and (campaign not in parts or len(one.parts) > 1):
+            absent = Status(
+                campaign,
+                Phase.MISSING,
+                one.total - there,
+                pipeline=one.pipeline,
+                priority=one.priority,
+                detail=held_back.get(campaign, ""),
+            )
+            parts.setdefault(campaign, []).append(absent)
+    return [together(campaign, parts[campaign]) for campaign in sorted(parts)]
+
+
+def _status(campaign: str, array: Array, now: int, drift: str) -> Status:
+    state = array.state
+    at = _time(now)
+    record = state.record if state is not None else None
+    if record is None and array.has_gone:
+        # The next apply keeps it.
+        record = record_of(array, (), at)
+    if record is not None:
+        return _of_record(campaign, array, record)
+    phase, detail = _phase(array)
+    done = sum(result.code == 0 for result in array.results.values())
+    submitted = [job.submit for job in array.jobs if job.submit is not None]
+    starts = [job.start for job in array.going if job.start is not None]
+    active = sum(1 for _ in array.going)
+    return Status(
+        name=campaign,
+        phase=phase,
+        total=state.total if state is not None else sum(len(job.tasks) for job in array.jobs),
+        done=done,
+        failed=len(array.results) - done,
+        active=active,
+        ready=active,
+        pipeline=state.pipeline if state is not None else "",
+        priority=state.priority if state is not None else "",
+        queue=next((job.partition for job in array.jobs), ""),
+        created=_time(min(submitted)) if submitted else "",
+        since=_time(min(starts)) if starts else "",
+        detail=detail,
+        drift=drift,
+        hold=hold_on(array),
+    )
+
+
+def hold_on(array: Array) -> Mark | None:
+    """The newest hold on it that is not git's own pause."""
+    marks = [reading(job, placing_of(job)).mark for job in array.pending]
+    found = [mark for mark in marks if mark is not None and mark.instance != BY_GIT]
+    return max(found, key=lambda mark: mark.instance or 0, default=None)
+
+
+def _phase(array: Array) -> tuple[Phase, str]:
+    """Where one is that has not ended, and why."""
+    state = array.state
+    paused = state is not None and state.paused
+    held = [reading(job, placing_of(job)).mark is not None or job.gated for job in array.pending]
+    if paused and not all(held):
+        return Phase.PAUSING, "what waits may start: apply again"
+    if array.going:
+        tasks = f"{len(array.going)} task(s)"
+        if paused:
+            return Phase.PAUSING, f"{tasks} run to their end, and no other starts"
+        mark = hold_on(array)
+        return Phase.RUNNING, f"what waits is on hold {mark.instance}" if mark else ""
+    if mark := hold_on(array):
+        return Phase.HELD, told(mark)
+    if paused:
+        return Phase.PAUSED, ""
+    if not array.numbers:
+        return Phase.WAITING, "an apply was stopped while it submitted it: apply again"
+    if any(reading(job, placing_of(job)).instance == BY_GIT for job in array.pending):
+        return Phase.PAUSED, "not by git, which lets it run: apply again"
+    if state is None or state.step is Step.SUBMITTED or any(job.gated for job in array.pending):
+        return Phase.WAITING, "it was submitted and not let run: apply again"
+    notes = (reading(job, placing_of(job)).note for job in array.pending)
+    note = next(filter(None, notes), "")
+    reason = next((job.reason for job in array.pending), "None")
+    return Phase.WAITING, note or reason_of(reason).words
+
+
+def _of_record(campaign: str, array: Array, record: Record) -> Status:
+    state = array.state
+    return Status(
+        name=campaign,
+        phase=Phase(record.phase),
+        total=record.total,
+        done=record.done,
+        failed=record.failed,
+        pipeline=state.pipeline if state is not None else "",
+        priority=state.priority if state is not None else "",
+        since=record.finished_at,
+        finished=record.finished_at,
+    )
+
+
+def _time(epoch: int) -> str:
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,1 @@
+"""Applies campaigns to a Slurm: one job array each."""

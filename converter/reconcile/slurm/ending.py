@@ -1,0 +1,40 @@
+"""How an array ended, from what its tasks have written. Pure."""
+
+from collections.abc import Sequence
+
+from converter.reconcile.record import FAILED, FINISHED, PARTLY_FAILED, Record
+from converter.reconcile.slurm.planning import Array
+from converter.times import instant
+
+
+def record_of(array: Array, volumes: Sequence[str], now: str) -> Record:
+    """The record of an array of which nothing runs any more.
+
+    A volume is done where its task has said so. One without a word was killed with its node or by
+    its time, cancelled, or never came to run: it is as little done as one that failed. `volumes`
+    are the ids by index, empty where they are not known; `now` is RFC 3339 in UTC.
+    """
+    state = array.state
+    if state is None:
+        raise ValueError("nothing is known of the array")
+    done = {index for index, result in array.results.items() if result.code == 0}
+    ids = tuple(volumes)
+    undone = tuple(
+        ids[index] if index < len(ids) else f"index {index}"
+        for index in range(state.total)
+        if index not in done
+    )
+    ends = sorted(result.at for result in array.results.values() if instant(result.at))
+    partly = PARTLY_FAILED if done else FAILED
+    return Record(
+        phase=partly if undone else FINISHED,
+        total=state.total,
+        done=state.total - len(undone),
+        failed=len(undone),
+        failed_volumes=undone,
+        started_at="",
+        finished_at=ends[-1] if ends else now,
+        job_uid=f"slurm-{state.job}",
+        volumes_sha256=state.volumes_sha256,
+        commit=state.commit,
+    )

@@ -1,0 +1,283 @@
+"""What an apply does about each array: pure rules over what git wants and what there is."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from converter.holds.slurm_rules import placing_of
+from converter.holds.slurm_state import reading
+from converter.holds.slurm_store import BY_GIT
+from converter.reconcile.slurm.submission import Submission
+from converter.slurm.comment import comment_of
+from converter.slurm.job import Job, Phase
+from converter.slurm.state import State, Step
+from converter.slurm.survey import Result, Survey
+from converter.wording import first_few
+
+# How long a submission may be on its way: the time of a command, and what a busy controller takes.
+ON_ITS_WAY_SECONDS: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """What there is of one array."""
+
+    state: State | None
+    jobs: Sequence[Job] = ()
+    results: Mapping[int, Result] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers that Slurm has it under; more than one where it was submitted twice."""
+        return tuple(sorted({job.array_job_id or job.job_id for job in self.jobs}))
+
+    @property
+    def pending(self) -> tuple[Job, ...]:
+        """The records that may start."""
+        return tuple(job for job in self.jobs if job.phase is Phase.PENDING)
+
+    @property
+    def going(self) -> tuple[Job, ...]:
+        """The records that run, or are about to be over or back in the queue."""
+        return tuple(job for job in self.jobs if job.phase in (Phase.RUNNING, Phase.COMPLETING))
+
+    @property
+    def has_gone(self) -> bool:
+        """Whether nothing of what was submitted may run any more."""
+        if self.state is None or self.state.step in (Step.SUBMITTING, Step.ENDED):
+            return False
+        return all(job.phase is Phase.ENDED for job in self.jobs)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was seen to have ended, so that it is never to run again."""
+        return self.state is not None and self.state.step is Step.ENDED
+
+    @property
+    def hold(self) -> int | None:
+        """The newest hold on it that is not git's own pause."""
+        found = [reading(job, placing_of(job)).instance for job in self.pending]
+        return max((each for each in found if each is not None and each != BY_GIT), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is done, by the names of arrays. `held_back` is by campaign, with the reason.
+
+    `paused` and `resumed` are those that git pauses and lets run, whether or not anything is to be
+    written for it. `unwanted` are arrays and records that git has no more.
+    """
+
+    held_back: Mapping[str, str]
+    submitted: tuple[Submission, ...] = ()
+    ended: tuple[str, ...] = ()
+    finished: tuple[str, ...] = ()
+    paused: tuple[Submission, ...] = ()
+    resumed: tuple[Submission, ...] = ()
+    unwanted: tuple[str, ...] = ()
+
+
+def array_of(name: str, found: Survey) -> Array:
+    """What there is of an array by its name.
+
+    What has ended under another number than the one that is kept was cancelled and forgotten: Slurm
+    remembers it for a while.
+    """
+    state = found.states.get(name)
+    number = state.job if state is not None else 0
+    jobs = [
+        job
+        for job in found.jobs.get(name, ())
+        if job.phase is not Phase.ENDED or number in (job.job_id, job.array_job_id)
+    ]
+    return Array(state, jobs, found.results.get(name, {}))
+
+
+def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
+    """Compare. A pause is in the plan whatever else is wrong with a campaign."""
+    campaigns: dict[str, list[Submission]] = {}
+    for each in wanted:
+        campaigns.setdefault(each.campaign, []).append(each)
+    names = {each.name for each in wanted}
+    arrays = {name: array_of(name, found) for name in {*names, *found.states, *found.jobs}}
+    claims = _Claims(arrays, wanted)
+    held_back: dict[str, str] = {}
+    submitted: list[Submission] = []
+    finished, paused, resumed = [], [], []
+    for campaign, parts in campaigns.items():
+        reason = _objection(parts, arrays, found) or claims.objection(parts, arrays)
+        if reason:
+            held_back[campaign] = reason
+        for part in parts:
+            array = arrays[part.name]
+            if array.has_ended or array.has_gone:
+                continue
+            if part.suspended:
+                paused.append(part)
+            elif not reason:
+                resumed.append(part)
+            if not reason and not array.numbers:
+                submitted.append(part)
+        if not reason and all(arrays[part.name].has_ended for part in parts):
+            finished.append(campaign)
+    return Plan(
+        held_back,
+        tuple(submitted),
+        tuple(sorted(name for name, array in arrays.items() if array.has_gone)),
+        tuple(finished),
+        tuple(paused),
+        tuple(resumed),
+        tuple(sorted(set(arrays) - names - _of_campaigns(arrays, campaigns))),
+    )
+
+
+def _of_campaigns(arrays: Mapping[str, Array], campaigns: Iterable[str]) -> set[str]:
+    """Arrays of campaigns that git has, cut into other parts: such a campaign is held back."""
+    return {name for name, array in arrays.items() if campaign_of(array) in set(campaigns)}
+
+
+def campaign_of(array: Array) -> str:
+    """The campaign that it is of, as the state or the comment says."""
+    if array.state is not None:
+        return array.state.campaign
+    said = [comment_of(job.comment) for job in array.jobs]
+    return next((comment.campaign for comment in said if comment is not None), "")
+
+
+def _objection(parts: Sequence[Submission], arrays: Mapping[str, Array], found: Survey) -> str:
+    campaign, names = parts[0].campaign, {part.name for part in parts}
+    others = sorted(name for name, each in arrays.items() if campaign_of(each) == campaign)
+    if strangers := [name for name in others if name not in names]:
+        return (
+            f"its list of volumes differs from what was applied as {', '.join(strangers)}: put the "
+            "old file back and write a new campaign file for the new work"
+        )
+    for part in parts:
+        array = arrays[part.name]
+        checks = (_unreadable, _twice, _on_its_way, _other_work, _changed)
+        for rule in checks:
+            if reason := rule(part, array, found):
+                return reason
+    new = [part.name for part in parts if not arrays[part.name].numbers]
+    holds = [arrays[name].hold for name in others]
+    mark = max((each for each in holds if each is not None), default=None)
+    if mark is not None and new and not all(arrays[name].has_ended for name in new):
+        return (
+            f"{first_few(new)} would be submitted while hold {mark} is in force on another part: "
+            f"apply again when it is released ({_lifted(campaign, mark)})"
+        )
+    return ""
+
+
+def _unreadable(part: Submission, array: Array, found: Survey) -> str:
+    if array.state is not None or not found.unreadable:
+        return ""
+    return (
+        f"{found.unreadable} files of the state on the Slurm host cannot be read, so that it may "
+        "have run already: repair them, or delete those whose campaigns have not run"
+    )
+
+
+def _twice(part: Submission, array: Array, found: Survey) -> str:
+    if len(array.numbers) < 2:
+        return ""
+    numbers = " and ".join(map(str, array.numbers))
+    return f"Slurm has it as the arrays {numbers}: cancel all but one with scancel, and apply again"
+
+
+def _on_its_way(part: Submission, array: Array, found: Survey) -> str:
+    """It was killed at the submission. What was submitted stays in the queue, since its gate is
+    shut: once it cannot be on its way any more, its absence is proof that it was not.
+    """
+    state = array.state
+    if state is None or state.step is not Step.SUBMITTING or array.numbers:
+        return ""
+    if array.results:
+        return (
+            "it was submitted and is gone, and tasks of it have run: write a new campaign file to "
+            "run it again"
+        )
+    rest = state.at + ON_ITS_WAY_SECONDS - found.host_epoch
+    if rest <= 0:
+        return ""
+    return (
+        f"an apply was stopped while it submitted it, which may still be on its way: apply again "
+        f"in {rest} s"
+    )
+
+
+def _other_work(part: Submission, array: Array, found: Survey) -> str:
+    if array.state is not None:
+        return ""
+    digests = {comment.digest for job in array.jobs if (comment := comment_of(job.comment))}
+    if not digests:
+        return ""
+    if all(job.phase is Phase.COMPLETING for job in array.jobs):
+        return f"an array of its name ({array.numbers[0]}) is ending: apply again in a moment"
+    if digests == {part.digest}:
+        return ""
+    return (
+        f"Slurm has an array of its name ({array.numbers[0]}) of other work, of which nothing is "
+        "kept: rename the file, or cancel that array"
+    )
+
+
+def _changed(part: Submission, array: Array, found: Survey) -> str:
+    state = array.state
+    if state is None:
+        return ""
+    rename = "put the old file back and write a new campaign file for the new work"
+    if state.volumes_sha256 != part.volumes_sha256:
+        if array.has_ended:
+            phase = state.record.phase if state.record is not None else "unknown"
+            return (
+                f"it has ended ({phase}) and its record is of another list of volumes: put the old "
+                "list back and write a new campaign file for the new work"
+            )
+        return f"its list of volumes differs from what was applied: {rename}"
+    if array.has_ended or array.has_gone:
+        return ""
+    if state.pipeline != part.pipeline:
+        return f"its pipeline was {state.pipeline} and is now {part.pipeline}: {rename}"
+    if state.inputs_sha256 != part.inputs_sha256:
+        return (
+            "its pipeline, its size or the settings in converter.yaml changed since it was "
+            "submitted, and an array cannot change: undo the change until it has ended, or remove "
+            "the campaign and write a new file"
+        )
+    return ""
+
+
+def _lifted(campaign: str, instance: int) -> str:
+    return f"`campaigns release {campaign} --instance {instance} --deadline 30s` lifts it"
+
+
+class _Claims:
+    """Which campaign a volume of a pipeline belongs to: two would write to the same place."""
+
+    def __init__(self, arrays: Mapping[str, Array], wanted: Sequence[Submission]) -> None:
+        self._owners: dict[tuple[str, str], str] = {}
+        for part in wanted:
+            array = arrays[part.name]
+            if array.state is not None and not array.has_ended:
+                self._claim(part)
+
+    def objection(self, parts: Sequence[Submission], arrays: Mapping[str, Array]) -> str:
+        """Why new parts may not go out; what goes out lays claim to its volumes."""
+        new = [part for part in parts if arrays[part.name].state is None]
+        for part in new:
+            for volume in part.volumes:
+                owner = self._owners.get((part.pipeline, volume), part.campaign)
+                if owner != part.campaign:
+                    return (
+                        f"volume {volume} is in campaign {owner} too, which has not ended and has "
+                        f"the same pipeline {part.pipeline}: apply again when it has ended, or "
+                        "take the volume out"
+                    )
+        for part in new:
+            self._claim(part)
+        return ""
+
+    def _claim(self, part: Submission) -> None:
+        for volume in part.volumes:
+            self._owners.setdefault((part.pipeline, volume), part.campaign)

@@ -1,0 +1,70 @@
+"""Why a job waits, in words, and who can change it: the reasons that squeue gives.
+
+The words are those of ``squeue``'s manual, JOB REASON CODES.
+"""
+
+from typing import Final, NamedTuple
+
+
+class Reason(NamedTuple):
+    """A reason in words, and what to do about it; the remedy is empty where waiting is all."""
+
+    words: str
+    remedy: str = ""
+
+
+_ADMIN: Final = "who runs Slurm has to change that"
+_LIMIT: Final = Reason(
+    "a limit of its account, user or QOS is reached", "wait, or have the limit raised"
+)
+_KNOWN: Final = {
+    "None": Reason("Slurm has not come to look at it yet"),
+    "Priority": Reason("jobs of a higher priority are ahead of it in the queue"),
+    "Resources": Reason("it is next, and waits for nodes with enough free CPUs, memory or GPUs"),
+    "JobArrayTaskLimit": Reason("as many of its volumes run as its window lets"),
+    "BeginTime": Reason("its time has not come: a task that is tried again waits two minutes"),
+    "Dependency": Reason("it waits for another job", "see scontrol show job"),
+    "DependencyNeverSatisfied": Reason(
+        "it waits for a job that did not end as it should, so it never starts",
+        "remove the campaign and write a new file",
+    ),
+    "JobHeldUser": Reason("its gate is shut"),
+    "JobHeldAdmin": Reason(
+        "an operator of Slurm holds it with scontrol hold", "ask for scontrol release"
+    ),
+    "PartitionDown": Reason("its partition is down", _ADMIN),
+    "PartitionInactive": Reason("its partition is inactive", _ADMIN),
+    "PartitionNodeLimit": Reason(
+        "it asks for more than a node of its partition has, so it never starts",
+        "correct the size or its flavor in converter.yaml",
+    ),
+    "PartitionTimeLimit": Reason(
+        "its max_seconds is more than its partition allows, so it never starts",
+        "write a smaller max_seconds, or another partition in converter.yaml",
+    ),
+    "BadConstraints": Reason(
+        "no node has what its constraint asks for, so it never starts",
+        "correct slurm.flavors in converter.yaml",
+    ),
+    "ReqNodeNotAvail": Reason("the nodes that it could run on are down or reserved", _ADMIN),
+    "NodeDown": Reason("a node that it needs is down", _ADMIN),
+    "Reservation": Reason("it waits for its reservation"),
+    "Licenses": Reason("it waits for a license"),
+    "InvalidAccount": Reason(
+        "its account is not valid, so it never starts", "correct slurm.account in converter.yaml"
+    ),
+    "InvalidQOS": Reason(
+        "its QOS is not valid, so it never starts", "correct slurm.priorities in converter.yaml"
+    ),
+}
+
+
+def reason_of(word: str) -> Reason:
+    """The words for what squeue says; of what is not known, its own."""
+    if known := _KNOWN.get(word):
+        return known
+    if word.startswith(("QOS", "Assoc", "MaxJobs")):
+        return Reason(f"{_LIMIT.words} ({word})", _LIMIT.remedy)
+    if word.startswith("ReqNodeNotAvail"):
+        return _KNOWN["ReqNodeNotAvail"]
+    return Reason(f"Slurm says {word}")

@@ -1,0 +1,12 @@
+# unpack.sh DEADLINE DIRECTORY EPOCH TARGET: a tar file from standard input becomes the directory.
+#
+# Whole or not at all. What an apply that was killed has left there is replaced: the caller knows that
+# nothing was submitted from it.
+enter_fenced "$1" "$2" "$3"
+target=$4
+rm -rf "$target.new" "$target"
+mkdir -p "$target.new/results" "$target.new/failures" "$target.new/logs"
+tar --extract --file=- --no-same-owner --directory="$target.new"
+find "$target.new" -type f -exec sync {} +
+mv -T "$target.new" "$target"
+sync "$(dirname "$target")"

@@ -1,0 +1,80 @@
+"""What is known of an array that was submitted, on the Slurm host: one file each, one line of JSON.
+
+It is written before a step is taken and after, so that an apply that was killed between two steps
+is gone on with and not begun again.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from converter.errors import CampaignsError
+from converter.reconcile.record import Record
+
+VERSION: Final = 1
+
+
+class UnreadableState(CampaignsError):
+    """A file of the state that this release did not write, or that somebody has edited."""
+
+
+class Step(StrEnum):
+    """How far an array is. Submitting: it may have been, and which number it has is not known."""
+
+    SUBMITTING = "submitting"
+    SUBMITTED = "submitted"
+    OPENED = "opened"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """An array. `job` is its number, 0 while that is not known; `at` is when its step was taken,
+    an epoch of the host's clock. `total` is the number of its volumes, and `record` how it ended.
+    """
+
+    name: str
+    campaign: str
+    part: int
+    repository: str
+    pipeline: str
+    priority: str
+    commit: str
+    volumes_sha256: str
+    inputs_sha256: str
+    total: int
+    window: int
+    step: Step
+    at: int
+    job: int = 0
+    paused: bool = False
+    record: Record | None = None
+
+    def to_json(self) -> str:
+        """One line."""
+        values: dict[str, Any] = asdict(self)
+        values["record"] = self.record.to_data() if self.record is not None else None
+        return json.dumps({"version": VERSION, **values}, sort_keys=True) + "\n"
+
+
+def state_of(line: str) -> State:
+    """Read one line back. Raises UnreadableState."""
+    try:
+        values = json.loads(line)
+        if not isinstance(values, dict) or values.pop("version", None) != VERSION:
+            raise ValueError("it is not of this version")
+        values["step"] = Step(values["step"])
+        values["record"] = _record(values["record"])
+        state = State(**values)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableState(f"a file of the state cannot be read ({error})") from error
+    for text in (state.name, state.campaign, state.repository):
+        if not isinstance(text, str) or not text:
+            raise UnreadableState("a file of the state names no campaign")
+    return state
+
+
+def _record(data: Mapping[str, str] | None) -> Record | None:
+    return None if data is None else Record.from_data(data)

@@ -1,0 +1,97 @@
+"""All that an apply and a status look at, read in one call: the state, Slurm's jobs, results."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from converter.slurm.comment import comment_of
+from converter.slurm.errors import SlurmUnavailable
+from converter.slurm.host import Host
+from converter.slurm.job import Job
+from converter.slurm.layout import repository_key
+from converter.slurm.squeue import parse_jobs
+from converter.slurm.state import State, UnreadableState, state_of
+
+_MARKS: Final = ("==state==\n", "==squeue==\n", "==results==\n")
+# NAME/results/INDEX:CODE ATTEMPT TIME
+_RESULT: Final = re.compile(
+    r"(?P<name>[a-z0-9-]+)/results/(?P<index>[0-9]{1,7}):(?P<code>[0-9]{1,3}) "
+    r"(?P<attempt>[0-9]+) (?P<at>[0-9TZ:-]+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a task ended, after which try: `code` is its exit code, `at` RFC 3339 in UTC."""
+
+    code: int
+    attempt: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What there is of one repository, by the names of its arrays.
+
+    `jobs` are Slurm's records of each, `results` what its tasks have written, by index.
+    `unreadable` counts files of the state that cannot be read. `host_epoch` is the host's clock.
+    """
+
+    host_epoch: int
+    states: Mapping[str, State]
+    jobs: Mapping[str, Sequence[Job]]
+    results: Mapping[str, Mapping[int, Result]]
+    unreadable: int = 0
+
+
+def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Survey:
+    """Look. Raises SlurmUnavailable where any of it could not be read."""
+    answer = host.run("survey.sh", directory, repository_key(repository), seconds=seconds)
+    texts = []
+    rest = answer.out
+    for mark in _MARKS:
+        text, found, rest = rest.partition(mark)
+        if not found:
+            raise SlurmUnavailable(f"{host} did not run the look: {answer.reason}")
+        texts.append(text)
+    clock, lines, listed = texts
+    if not clock.strip().isdecimal():
+        raise SlurmUnavailable(f"{host} tells no time: {clock.strip()!r}")
+    states, unreadable = _states(lines.splitlines(), repository)
+    jobs = _by_name(parse_jobs(listed), repository)
+    return Survey(int(clock), states, jobs, _results(rest.splitlines()), unreadable)
+
+
+def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], int]:
+    found: dict[str, State] = {}
+    unreadable = 0
+    for line in lines:
+        try:
+            state = state_of(line)
+        except UnreadableState:
+            unreadable += 1
+        else:
+            if state.repository == repository:
+                found[state.name] = state
+    return found, unreadable
+
+
+def _by_name(jobs: Iterable[Job], repository: str) -> dict[str, list[Job]]:
+    """Those whose comment says that they are this repository's: a number alone proves nothing."""
+    found: dict[str, list[Job]] = {}
+    key = repository_key(repository)
+    for job in jobs:
+        comment = comment_of(job.comment)
+        if comment is not None and comment.campaign and comment.repository == key:
+            found.setdefault(job.name, []).append(job)
+    return found
+
+
+def _results(lines: Iterable[str]) -> dict[str, dict[int, Result]]:
+    found: dict[str, dict[int, Result]] = {}
+    for line in lines:
+        if match := _RESULT.fullmatch(line):
+            result = Result(int(match["code"]), int(match["attempt"]), match["at"])
+            found.setdefault(match["name"], {})[int(match["index"])] = result
+    return found

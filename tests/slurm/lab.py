@@ -1,0 +1,103 @@
+"""Helpers for tests on a real Slurm: the tools as a caller sees them, watched or bent."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from localslurm import Slurm
+
+from converter.holds.api import Part
+from converter.holds.carry_out import Done
+from converter.slurm.job import Job, records_of
+from converter.slurm.squeue import parse_jobs
+
+SECONDS = 30.0
+
+
+def eventually(found: Callable[[], object], what: str, seconds: float = SECONDS) -> None:
+    """Wait until `found()` holds."""
+    deadline = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < deadline, f"not in {seconds:.0f} s: {what}"
+        time.sleep(0.1)
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A Slurm, and a directory of commands in front of its own on PATH, in which a test meddles."""
+
+    slurm: Slurm
+    front: Path
+
+    @property
+    def path(self) -> str:
+        return f"{self.front}:{self.slurm.bin}:{os.environ['PATH']}"
+
+    def command(self, name: str, script: str) -> None:
+        """Put a script in the place of a command. It finds the real one as ``$real``."""
+        real = self.slurm.bin / name
+        text = f"#!/bin/sh\nreal={shlex.quote(str(real))}\n{script}\n"
+        made = self.front / name
+        made.write_text(text)
+        made.chmod(0o755)
+
+    def plain(self) -> None:
+        """Take them all away again."""
+        for each in self.front.iterdir():
+            each.unlink()
+
+    def watch(self, name: str) -> Path:
+        """Have each call of a command noted: its zone, its format of times and its words."""
+        log = self.front.parent / f"{name}.calls"
+        log.write_text("")
+        note = f'echo "${{TZ-}} ${{SLURM_TIME_FORMAT-}} $*" >> {shlex.quote(str(log))}'
+        self.command(name, f'{note}\nexec "$real" "$@"')
+        return log
+
+    def array(self, tasks: str, *arguments: str, command: str = "sleep 300") -> int:
+        return self.slurm.submit(command, f"--array={tasks}", *arguments)
+
+    def gated(self, *arguments: str, command: str = "true") -> int:
+        return self.slurm.submit(command, "--hold", *arguments)
+
+    def running(self, *arguments: str, command: str = "sleep 300") -> int:
+        job = self.slurm.submit(command, *arguments)
+        eventually(lambda: self.state(job) == "RUNNING", f"job {job} runs")
+        return job
+
+    def records(self, job: int) -> list[Job]:
+        return records_of(parse_jobs(self.slurm.ask("squeue", "--json")), job)
+
+    def one(self, job: int) -> Job:
+        (record,) = self.records(job)
+        return record
+
+    def state(self, job: int) -> str:
+        return self.one(job).state
+
+    def scontrol(self, *words: str) -> None:
+        self.slurm.ask("scontrol", *words)
+
+    def cancel_all(self) -> None:
+        self.slurm.run(["scancel", "--user=root"])
+
+
+def outcomes(parts: tuple[Part, ...]) -> dict[str, str]:
+    """What came of each part: ``wrote``, ``in force``, or the kind of the error."""
+    return {part.target: _word(part) for part in parts}
+
+
+def _word(part: Part) -> str:
+    if isinstance(part.outcome, Done):
+        return "wrote" if part.outcome.wrote else "in force"
+    return type(part.outcome).__name__
+
+
+def why(parts: tuple[Part, ...]) -> str:
+    (part,) = parts
+    return str(part.outcome)
