@@ -52,27 +52,31 @@ _campaigns_end() {
   exit 1
 }
 
-# Whether Slurm itself has ended this try, other than for its time: cancelled, it must not be queued
-# again, and preempted, Slurm does that. Not knowing counts as that: nothing must bring a cancelled
-# campaign back.
+# Whether this try is not the task's any more, other than for its time: it was cancelled, and must
+# not be queued again, or Slurm has queued it again itself, after a preemption or on the loss of the
+# node, and it may run elsewhere by now. Where Slurm does not answer, a try that was told to end
+# counts as that: nothing must bring a cancelled campaign back.
 _campaigns_taken() {
   for _campaigns_pause in 0 2 5; do
     sleep "$_campaigns_pause"
     if _campaigns_shown=$(scontrol --oneliner show job "$_campaigns_task"); then
       case " $_campaigns_shown " in
-        *" JobState=RUNNING "* | *" Reason=TimeLimit "*) return 1 ;;
+        *" JobState=RUNNING "* | *" Reason=TimeLimit "*) ;;
+        *) return 0 ;;
+      esac
+      case " $_campaigns_shown " in
+        *" Restarts=${SLURM_RESTART_COUNT:-0} "*) return 1 ;;
       esac
       return 0
     fi
   done
-  return 0
+  [ -n "$_campaigns_signalled" ]
 }
 
 # CODE: have this task queued again, to wait at its gate while the campaign is paused. Comes back
 # when Slurm does not take it.
 _campaigns_again() {
-  # Slurm ends this script as soon as it has heard; what it was told must be told whole.
-  trap '' TERM
+  _campaigns_ending=$_campaigns_signalled
   for _campaigns_pause in 0 2 5 15 30; do
     sleep "$_campaigns_pause"
     if [ -e cancelled ]; then
@@ -81,14 +85,17 @@ _campaigns_again() {
     fi
     _campaigns_verb=requeue
     if [ -e paused ]; then _campaigns_verb=requeuehold; fi
-    if scontrol "$_campaigns_verb" "$_campaigns_task"; then exit "$1"; fi
+    # Slurm ends all that runs here as soon as it has heard; what it is told must be told whole.
+    if (trap '' TERM && exec scontrol "$_campaigns_verb" "$_campaigns_task"); then exit "$1"; fi
+    # Told to end meanwhile, it is queued again or cancelled.
+    if [ -z "$_campaigns_ending" ] && [ -n "$_campaigns_signalled" ]; then exit "$1"; fi
   done
   _campaigns_log "Slurm did not take: scontrol $_campaigns_verb $_campaigns_task"
 }
 
 # CODE: this try has failed.
 _campaigns_failed() {
-  if [ -n "$_campaigns_signalled" ] && _campaigns_taken; then
+  if _campaigns_taken; then
     _campaigns_log "Slurm has ended this try (exit code $1); it does not count"
     exit "$1"
   fi

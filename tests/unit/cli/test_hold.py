@@ -208,16 +208,6 @@ def test_a_mistake_in_a_campaign_file_keeps_nobody_from_a_hold(site: Site) -> No
     assert site.hold().returncode == 0
 
 
-def test_a_backend_that_nothing_can_be_held_with_is_said(site: Site) -> None:
-    slurm = "backend: slurm\nslurm: {directory: /shared, container: []}\n"
-    files = {**FILES, "converter.yaml": f"{slurm}{SETTINGS}", "campaigns/x.yaml": CAMPAIGN}
-    write_repository(site.repo, files)
-    for done in (site.hold(), site.run("holds", str(site.repo))):
-        assert done.returncode == 1
-        assert "with backend slurm this release can only validate and render" in done.stderr
-    assert site.api.requests == []
-
-
 @pytest.mark.parametrize(
     ("variables", "by"),
     [

@@ -73,29 +73,19 @@ def test_render_prints_the_same_but_for_the_script(repo: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ("apply",),
-        ("apply", "--dry-run"),
-        ("diff",),
-        ("status",),
-        ("explain", "letters"),
-        ("report", "--out", "-"),
-        ("doctor",),
-        ("retry", "letters"),
-        ("hold", "letters", "--instance=1", "--deadline=5s"),
-        ("release", "letters", "--instance=1", "--deadline=5s"),
-        ("holds",),
-    ],
+    [("diff",), ("report", "--out", "-"), ("doctor",), ("retry", "letters")],
     ids=" ".join,
 )
-def test_what_asks_a_cluster_refuses_in_one_sentence(command: tuple[str, ...], repo: Path) -> None:
+def test_what_asks_a_kubernetes_cluster_refuses_in_one_sentence(
+    command: tuple[str, ...], repo: Path
+) -> None:
     name, *others = command
     target = [others.pop(0)] if others and not others[0].startswith("-") else []
     done = run(name, *target, repo, *others)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        "error: with backend slurm this release can only validate and render; nothing was sent\n"
-    )
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: with backend slurm this command has nothing to ask: ")
+    assert line.endswith("; nothing was sent")
 
 
 def test_the_chart_is_not_for_it(repo: Path) -> None:

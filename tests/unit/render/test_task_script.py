@@ -49,9 +49,11 @@ while read -r verb code text; do
 done <"$FAKE/answers"
 exit 1
 """
-RUNNING = "JobId=77 ArrayJobId=70 JobState=RUNNING Reason=None Dependency=(null)"
-TIMED_OUT = "JobId=77 ArrayJobId=70 JobState=COMPLETING Reason=TimeLimit Dependency=(null)"
-CANCELLED = "JobId=77 ArrayJobId=70 JobState=COMPLETING Reason=None Dependency=(null)"
+SHOWN = "JobId=77 ArrayJobId=70 JobState={} Reason={} Dependency=(null) Requeue=1 Restarts={} X=1"
+RUNNING = SHOWN.format("RUNNING", "None", 0)
+TIMED_OUT = SHOWN.format("COMPLETING", "TimeLimit", 0)
+CANCELLED = SHOWN.format("COMPLETING", "None", 0)
+RUNS_ELSEWHERE = SHOWN.format("RUNNING", "None", 1)
 TAKEN = {"requeue": (0, ""), "requeuehold": (0, ""), "show": (0, RUNNING)}
 LINE = re.compile(r"(\d+) (\d+) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n")
 REQUEUE = "requeue 70_0"
@@ -185,7 +187,7 @@ def test_a_failure_is_tried_again_up_to_the_limit(task: Task) -> None:
         ran = task.run()
         assert (ran.code, ran.output.decode()) == (4, f"{failures}/2\n")
         assert len(task.noted(FAILURES)) == failures + 1
-    assert task.calls == [REQUEUE, REQUEUE]
+    assert task.calls == [STATE, REQUEUE, STATE, REQUEUE, STATE]
     assert task.noted(FAILURES) == {"0.1": (4, 1), "0.2": (4, 2), "0.3": (4, 3)}
     assert task.noted(RESULTS) == {"0": (4, 3)}
     assert task.left == []
@@ -202,7 +204,7 @@ def test_failures_of_others_do_not_count(task: Task) -> None:
 
 def test_a_limit_of_none_tries_once(task: Task) -> None:
     assert task.prepare(*script("exit 1"), limit=0).run().code == 1
-    assert (task.calls, task.noted(RESULTS)) == ([], {"0": (1, 1)})
+    assert (task.calls, task.noted(RESULTS)) == ([STATE], {"0": (1, 1)})
 
 
 def test_a_success_after_a_failure(task: Task) -> None:
@@ -215,12 +217,12 @@ def test_a_success_after_a_failure(task: Task) -> None:
 def test_what_has_ended_does_not_run_again(code: int, task: Task) -> None:
     task.prepare(*script(f"echo ran; exit {code}"), limit=0)
     assert task.run().code == code
-    before = (task.home / "results/0").read_bytes()
+    before, calls = (task.home / "results/0").read_bytes(), task.calls
     task.mark("paused")
     again = task.run()
     assert (again.code, again.output) == (code, b"")
     assert (task.home / "results/0").read_bytes() == before
-    assert task.calls == []
+    assert task.calls == calls
 
 
 def test_a_result_that_says_nothing_is_none(task: Task) -> None:
@@ -250,7 +252,7 @@ def test_nor_where_slurm_cannot_be_asked(task: Task) -> None:
 def test_a_campaign_paused_meanwhile_waits_at_its_gate(task: Task) -> None:
     task.prepare(*script('touch "$HOME_OF_IT/paused"; exit 1'))
     task.run(HOME_OF_IT=str(task.home))
-    assert task.calls == [HOLD]
+    assert task.calls == [STATE, HOLD]
     assert (task.noted(RESULTS), task.noted(FAILURES)) == ({}, {"0.1": (1, 1)})
 
 
@@ -265,15 +267,55 @@ def test_a_cancelled_campaign_does_not_start(task: Task) -> None:
 def test_a_campaign_cancelled_meanwhile_does_not_come_back(task: Task) -> None:
     task.prepare(*script('touch "$HOME_OF_IT/cancelled"; exit 1'))
     assert task.run(HOME_OF_IT=str(task.home)).code == 1
-    assert task.calls == []
+    assert task.calls == [STATE]
 
 
 def test_slurm_is_asked_again_before_a_try_is_given_up(task: Task) -> None:
     task.prepare(*script("exit 1"))
     task.answers(requeue=(1, ""))
     assert task.run().code == 1
-    assert len(task.calls) > 3
+    assert task.calls.count(REQUEUE) > 3
     assert task.noted(RESULTS) == {"0": (1, 1)}
+
+
+def test_a_task_that_slurm_ends_while_it_asks_to_be_queued_again_has_not_ended(task: Task) -> None:
+    task.prepare(*script("exit 1"), limit=5)
+    asked = task.root / "asked"
+    slow = f"""#!/bin/sh
+case $1 in
+  requeue) touch {asked}; /bin/sleep 1; exit 1 ;;
+  *) printf '%s' '{RUNNING}' ;;
+esac
+"""
+    (task.root / "fake/scontrol").write_text(slow)
+    process = task.start()
+    until(asked.exists)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert (task.noted(RESULTS), task.noted(FAILURES)) == ({}, {"0.1": (1, 1)})
+
+
+def test_a_failure_counts_where_slurm_does_not_say_how_the_task_is(task: Task) -> None:
+    task.prepare(*script("exit 1"))
+    task.answers(show=(1, ""))
+    task.run()
+    assert (task.noted(FAILURES), task.calls[-1]) == ({"0.1": (1, 1)}, REQUEUE)
+
+
+@pytest.mark.parametrize("answer", [RUNS_ELSEWHERE, CANCELLED])
+def test_a_failure_of_a_try_that_is_the_tasks_no_more(answer: str, task: Task) -> None:
+    task.prepare(*script("exit 1"))
+    task.answers(show=(0, answer))
+    assert task.run().code == 1
+    assert (task.calls, task.noted(FAILURES), task.noted(RESULTS)) == ([STATE], {}, {})
+
+
+def test_a_task_knows_how_often_it_was_started(task: Task) -> None:
+    task.prepare(*script("exit 1"))
+    task.answers(show=(0, RUNS_ELSEWHERE))
+    task.run(SLURM_RESTART_COUNT="1")
+    assert task.calls == [STATE, REQUEUE]
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -314,7 +356,7 @@ def test_the_last_try_that_was_ended(task: Task) -> None:
     assert (task.calls, task.noted(RESULTS)) == ([STATE], {"0": (143, 1)})
 
 
-@pytest.mark.parametrize("answer", [CANCELLED, None])
+@pytest.mark.parametrize("answer", [CANCELLED, RUNS_ELSEWHERE, None])
 def test_what_slurm_ended_itself_is_no_failure_and_not_tried_again(
     answer: str | None, task: Task
 ) -> None:
@@ -411,7 +453,7 @@ def test_a_task_has_a_directory_of_its_own(task: Task) -> None:
 
 def test_no_directory_is_a_failure_like_any_other(task: Task) -> None:
     task.prepare("true").run(SLURM_TMPDIR=str(task.root / "none"))
-    assert (task.calls, task.noted(FAILURES)) == ([REQUEUE], {"0.1": (1, 1)})
+    assert (task.calls, task.noted(FAILURES)) == ([STATE, REQUEUE], {"0.1": (1, 1)})
 
 
 @pytest.mark.parametrize("index", [1, 100])
@@ -427,7 +469,7 @@ def test_a_file_that_is_away_is_a_failure_like_any_other(name: str, task: Task) 
     task.prepare("true")
     (task.home / name).unlink()
     task.run()
-    assert task.calls == [REQUEUE]
+    assert task.calls == [STATE, REQUEUE]
     assert list(task.noted(FAILURES)) == ["0.1"]
 
 
