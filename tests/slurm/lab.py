@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +82,12 @@ class Lab:
 
     def scontrol(self, *words: str) -> None:
         self.slurm.ask("scontrol", *words)
+
+    def hasten(self, jobs: Iterable[Job]) -> None:
+        """Cut short the two minutes that Slurm puts between two tries of a task."""
+        for job in jobs:
+            if job.state == "PENDING" and (job.eligible or 0) > time.time() + 5:
+                self.slurm.run(["scontrol", "update", f"JobId={job.address}", "StartTime=now"])
 
     def cancel_all(self) -> None:
         self.slurm.run(["scancel", "--user=root"])

@@ -136,7 +136,7 @@ class SlurmTeam:
         return survey(Host(), str(self.shared), self.name, seconds=20)
 
     def states(self, name: str) -> dict[int, str]:
-        found = {}
+        found: dict[int, str] = {}
         for job in self.survey().jobs.get(name, ()):
             if job.state != "CANCELLED":
                 found |= dict.fromkeys(job.tasks, job.state)

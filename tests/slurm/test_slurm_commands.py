@@ -126,10 +126,7 @@ def test_a_failure_is_tried_again_up_to_the_limit_and_exit_13_is_not(team: Slurm
     team.apply()
 
     def has_ended() -> bool:
-        """With each wait of two minutes that Slurm puts between two tries cut short."""
-        for job in team.survey().jobs["mixed"]:
-            if job.state == "PENDING" and job.reason == "BeginTime":
-                team.lab.slurm.run(["scontrol", "update", f"JobId={job.address}", "StartTime=now"])
+        team.lab.hasten(team.survey().jobs["mixed"])
         return team.phases()["mixed"] == "PartlyFailed"
 
     eventually(has_ended, "its end", 60)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from localslurm import Slurm
@@ -23,7 +24,7 @@ from converter.slurm.layout import repository_key
 from converter.slurm.times import BASE_SECONDS, decode
 
 INSTANCES = (1, 2, 65535, 2**31 - 1, 2**31, 2**32 - 1)
-CALL = {"deadline": 20.0, "by": "tests"}
+CALL: dict[str, Any] = {"deadline": 20.0, "by": "tests"}
 
 
 @pytest.fixture

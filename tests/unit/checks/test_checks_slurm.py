@@ -88,7 +88,7 @@ def test_a_pipeline_has_no_warmup() -> None:
 
 @pytest.mark.parametrize(("key", "where"), [("command", 1), ("args", 0)])
 def test_no_command_reads_steps_where_there_are_none(key: str, where: int) -> None:
-    words = ("ocr", "--config=/config/pipeline.yaml")[1 - where :]
+    words: Any = ("ocr", "--config=/config/pipeline.yaml")[1 - where :]
     ((path, position, message, remedy),) = found("S020", some_pipeline(**{key: words}), **SETTINGS)
     assert (path, position) == ("pipelines/ocr.yaml", at(key, where))
     assert message == "with backend slurm there is no /config/pipeline.yaml"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -25,7 +26,7 @@ from unit.render.slurm_samples import (
     rendered,
 )
 
-from converter.model import Campaign, Pipeline, Settings, Size, SlurmFlavor
+from converter.model import Settings, Size, SlurmFlavor
 from converter.render.slurm import (
     comment_of_array,
     render_slurm,
@@ -93,7 +94,7 @@ def test_a_part_is_as_long_as_an_array_may_be(volumes: int, parts: int) -> None:
     assert [each.part for each in arrays] == ([0] if parts == 1 else [*range(1, parts + 1)])
 
 
-def option(name: str, settings: Settings = SETTINGS, **changes: Campaign | Pipeline) -> str | None:
+def option(name: str, settings: Settings = SETTINGS, **changes: Any) -> str | None:
     (array,) = rendered(settings, **changes)
     values = [each.partition("=") for each in array.arguments]
     found = [value for key, _, value in values if key == f"--{name}"]

@@ -429,8 +429,10 @@ def test_the_arguments_of_a_command_are_its_own(value: str, task: Task) -> None:
 def test_what_a_task_knows(volume: Volume, expected: dict[str, str], task: Task) -> None:
     other = Volume("other", SourceKind.REFERENCE)
     ran = task.prepare("env", "-0", volumes=[other, volume]).run(1, IMAGES="old")
-    names = ("IMAGES", "IIIF_MANIFEST_URL", "VOLUME_SOURCE", "VOLUME_ID", "VOLUME_REF", "CAMPAIGN")
-    names += ("JOB_COMPLETION_INDEX", "PIPELINE_ID", "PIPELINE_PATH")
+    names = [
+        *("IMAGES", "IIIF_MANIFEST_URL", "VOLUME_SOURCE", "VOLUME_ID", "VOLUME_REF", "CAMPAIGN"),
+        *("JOB_COMPLETION_INDEX", "PIPELINE_ID", "PIPELINE_PATH"),
+    ]
     found = {name: ran.environment[name] for name in names if name in ran.environment}
     assert found.pop("PIPELINE_PATH").endswith("/letters/pipeline.yaml")
     assert found == {
