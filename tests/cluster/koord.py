@@ -69,8 +69,9 @@ class KoordQueue:
         self._stop.set()
 
     def _round(self) -> None:
-        jobs = self.client.list(JOBS, self.namespace)
+        # In this order: an annotation that is older than the field would undo a resume.
         units = {name(each): dict(each) for each in self.client.list(QUEUE_UNITS, self.namespace)}
+        jobs = self.client.list(JOBS, self.namespace)
         for job in jobs:
             try:
                 self._reconcile(dict(job), units.get(name(job)))
