@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.cli.commands import CAMPAIGN, FILES, SETTINGS, run, write_kubeconfig, write_repository
+from unit.cli.commands import run, write_kubeconfig, write_repository
 from unit.cluster.api_server import ApiServer, failure, serve
 from unit.holds.parts import Server, job, jobs_and_workloads
 
