@@ -15,6 +15,11 @@ def instant(rfc3339: str) -> datetime | None:
         return None
 
 
+def rfc3339(epoch: int) -> str:
+    """Seconds since 1970 as the API server would write them."""
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def rough(seconds: float) -> str:
     """Seconds for a column of a table, in one unit: ``2h``, of which nobody wants the minutes."""
     number, unit = _in_one_unit(seconds)

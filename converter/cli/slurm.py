@@ -1,5 +1,6 @@
 """What commands do where the backend is Slurm."""
 
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,7 @@ class SlurmSource:
     def __init__(self, repo: Repo, slurm: SlurmSettings) -> None:
         self._repo = repo
         self._slurm = slurm
+        self._wanted = _wanted(repo)
         self.now_at = datetime.now(UTC)
 
     def read(self) -> "list[Status]":
@@ -84,8 +86,6 @@ class SlurmSource:
 
     def wait(self, seconds: float) -> None:
         """There is something new only when somebody asks."""
-        import time
-
         time.sleep(seconds)
 
     def now(self) -> datetime:
@@ -106,8 +106,7 @@ class SlurmSource:
         seconds = float(slurm.command_timeout)
         found = survey(Host(slurm.host), slurm.directory, repository, seconds=seconds)
         self.now_at = datetime.fromtimestamp(found.host_epoch, UTC)
-        wanted = _wanted(self._repo)
-        held_back = plan(wanted, found).held_back
+        held_back = plan(self._wanted, found).held_back
         statuses = slurm_statuses(wanted_of(self._repo), found, held_back)
         chosen = [each for each in statuses if each.name == name]
         if not chosen:
@@ -115,7 +114,7 @@ class SlurmSource:
         names = sorted(found.states.keys() | found.jobs.keys())
         arrays = {each: array_of(each, found) for each in names}
         arrays = {each: array for each, array in arrays.items() if campaign_of(array) == name}
-        volumes = {each.name: each.volumes for each in wanted}
+        volumes = {each.name: each.volumes for each in self._wanted}
         failed = [
             volume
             for each, array in arrays.items()

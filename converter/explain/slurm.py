@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from converter.explain.cause import Cause
-from converter.holds.slurm_rules import placing_of
-from converter.holds.slurm_state import Reads, reading
+from converter.holds.slurm_rules import reading_of
+from converter.holds.slurm_state import Reads
 from converter.holds.words import in_force, lifted_by
 from converter.observe.phase import Phase
-from converter.observe.slurm import hold_on
 from converter.observe.status import Status
 from converter.reconcile.slurm.planning import Array
 from converter.slurm.job import Job
@@ -41,8 +40,7 @@ def _causes(
         )
         return
     for array in arrays:
-        mark = hold_on(array)
-        if mark is not None:
+        if (mark := array.hold) is not None:
             yield Cause("hold", in_force(mark), lifted_by(mark, status.name))
     if any(array.state is not None and array.state.paused for array in arrays):
         more = f"; {status.detail}" if status.detail else ""
@@ -76,7 +74,7 @@ def _ends(status: Status, failed: Sequence[str], directory: str) -> Iterator[Cau
 
 def _waits(job: Job) -> Cause | None:
     """Why one record waits; None where a hold or git's pause has said it already."""
-    read = reading(job, placing_of(job))
+    read = reading_of(job)
     if read.mark is not None:
         return None
     if read.reads is Reads.FAR_START:

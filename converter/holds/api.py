@@ -7,7 +7,6 @@ numbers the holds, and gives each call a deadline; see docs/holds.md.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from converter.capabilities import CAPABILITIES
@@ -15,21 +14,18 @@ from converter.cluster.client import Client
 from converter.cluster.objects import Object, annotation, is_ours, job_end, label, name
 from converter.cluster.resources import EVENTS, JOBS, QUEUE_UNITS, TRAINJOBS, WORKLOADS
 from converter.errors import ApiError, CampaignsError, ClusterUnavailable, Forbidden, NotFound
+from converter.holds.call import hold_call, numbered_call
 from converter.holds.carry_out import Done, Store, carry_out, entry_of
 from converter.holds.deadline import Deadline, call_bound, deadline_in
 from converter.holds.errors import HoldError, InvalidCall, Rejected, Unsupported
 from converter.holds.event import event_of
 from converter.holds.kinds import OWNERS, Subject
 from converter.holds.listing import Held, held_plain, held_queue_units, held_workloads
-from converter.holds.mark import LEAST, MOST, is_instance
 from converter.holds.plain import PlainStore
 from converter.holds.queue_unit import QueueUnitStore
 from converter.holds.rules import Action, Call
 from converter.holds.target import (
-    LONGEST_NAME,
-    LONGEST_REASON,
     Target,
-    checked_text,
     in_order,
     target_of,
 )
@@ -121,15 +117,13 @@ class Holds:
 
         `by` is who holds, `reason` why; anybody who may look at the object can read both.
         """
-        if not by:
-            raise InvalidCall("a hold needs to say by whom it is placed")
-        return self._call(target, self._numbered(Action.HOLD, instance, by, reason), deadline)
+        return self._call(target, hold_call(instance, by, reason), deadline)
 
     def release(
         self, target: str, instance: int, *, deadline: float | None, by: str
     ) -> tuple[Part, ...]:
         """Lift the hold of just this instance; where git or Kueue stops it too, it stays so."""
-        return self._call(target, self._numbered(Action.RELEASE, instance, by, ""), deadline)
+        return self._call(target, numbered_call(Action.RELEASE, instance, by), deadline)
 
     def open(self, target: str, *, deadline: float | None) -> tuple[Part, ...]:
         """Let it through its start gate, once; without a queue alone. Under a hold it waits on."""
@@ -153,17 +147,6 @@ class Holds:
             return self._client.list(TRAINJOBS, self._namespace)
         except NotFound:
             return ()
-
-    def _numbered(self, action: Action, instance: int, by: str, reason: str) -> Call:
-        if not is_instance(instance):
-            raise InvalidCall(f"{instance} is no instance: write a number from {LEAST} to {MOST}")
-        return Call(
-            action,
-            instance,
-            at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            by=checked_text("the name of who calls", by, LONGEST_NAME),
-            reason=checked_text("the reason", reason, LONGEST_REASON),
-        )
 
     def _call(self, text: str, call: Call, seconds: float | None) -> tuple[Part, ...]:
         target = target_of(text)

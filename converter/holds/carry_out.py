@@ -11,10 +11,10 @@ from converter.errors import (
     NoCredentials,
     NotFound,
 )
+from converter.holds.call import check_instance
 from converter.holds.deadline import Deadline
 from converter.holds.errors import (
     HoldError,
-    InvalidCall,
     OutcomeUnknown,
     PodsRemain,
     Rejected,
@@ -23,7 +23,6 @@ from converter.holds.errors import (
     Unsupported,
 )
 from converter.holds.history import Entry, Happened
-from converter.holds.mark import LEAST, MOST, is_instance
 from converter.holds.rules import Action, Call, Decision, State, Verdict, decide, in_force
 
 # After a conflict. Writers of a status come every few seconds; that many in a row are something
@@ -59,8 +58,8 @@ class Done:
 
 def carry_out(store: Store, call: Call, deadline: Deadline) -> Done:
     """Carry a call out against one object. Raises HoldError, and ClusterUnavailable from a read."""
-    if call.action is not Action.OPEN and not is_instance(call.instance):
-        raise InvalidCall(f"{call.instance} is no instance: write a number from {LEAST} to {MOST}")
+    if call.action is not Action.OPEN:
+        check_instance(call.instance)
     before: State | None = None
     for _ in range(1 + TRIES_AGAIN):
         # The client asks once more at the moment that it sends.

@@ -3,22 +3,20 @@
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from converter.errors import ClusterUnavailable
 from converter.holds.api import Part
+from converter.holds.call import hold_call, numbered_call
 from converter.holds.carry_out import carry_out
 from converter.holds.deadline import Deadline, deadline_in
 from converter.holds.errors import HoldError, InvalidCall, Rejected
 from converter.holds.listing import Enforced, Held
-from converter.holds.mark import LEAST, MOST, is_instance
+from converter.holds.mark import MOST
 from converter.holds.rules import Action, Call
 from converter.holds.slurm_array import Record, decide_array
-from converter.holds.slurm_rules import placing_of
-from converter.holds.slurm_state import reading
+from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_store import BY_GIT, SlurmStore
-from converter.holds.target import LONGEST_NAME, LONGEST_REASON, checked_text
 from converter.names import DNS_LABEL
 from converter.slurm.comment import comment_of
 from converter.slurm.host import Host
@@ -66,15 +64,13 @@ class SlurmHolds:
 
         What runs or completes is not held, and fails the call, though the rest is held.
         """
-        if not by:
-            raise InvalidCall("a hold needs to say by whom it is placed")
-        return self._call(target, _numbered(Action.HOLD, instance, by, reason), deadline)
+        return self._call(target, hold_call(instance, by, reason), deadline)
 
     def release(
         self, target: str, instance: int, *, deadline: float | None, by: str
     ) -> tuple[Part, ...]:
         """Lift the hold of just this instance. What waits at its gate waits on."""
-        return self._call(target, _numbered(Action.RELEASE, instance, by, ""), deadline)
+        return self._call(target, numbered_call(Action.RELEASE, instance, by), deadline)
 
     def list(self, *, seconds: float = 30.0) -> tuple[Held, ...]:
         """Every hold that Slurm knows of. Raises SlurmUnavailable."""
@@ -169,18 +165,6 @@ def _of_job(jobs: Iterable[Job], chosen: re.Match[str]) -> Sequence[Job]:
     return [] if record is None else [record]
 
 
-def _numbered(action: Action, instance: int, by: str, reason: str) -> Call:
-    if not is_instance(instance):
-        raise InvalidCall(f"{instance} is no instance: write a number from {LEAST} to {MOST}")
-    return Call(
-        action,
-        instance,
-        at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        by=checked_text("the name of who calls", by, LONGEST_NAME),
-        reason=checked_text("the reason", reason, LONGEST_REASON),
-    )
-
-
 def _campaign_of(job: Job) -> str:
     comment = comment_of(job.comment)
     return comment.campaign if comment is not None else ""
@@ -188,7 +172,7 @@ def _campaign_of(job: Job) -> str:
 
 def _held(job: Job) -> Held | None:
     """The hold on a record. Git's own pause of a campaign is none that anybody placed."""
-    mark = reading(job, placing_of(job)).mark
+    mark = reading_of(job).mark
     if mark is None or (mark.instance == BY_GIT and _campaign_of(job)):
         return None
     comment = comment_of(job.comment)

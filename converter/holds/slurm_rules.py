@@ -4,10 +4,9 @@ Which of two calls wins is decided as for every other kind of object, in `rules`
 Slurm accepts and must not be sent.
 """
 
-from converter.holds.errors import InvalidCall
-from converter.holds.mark import LEAST, MOST, is_instance
+from converter.holds.call import check_instance
 from converter.holds.rules import Action, Call, Decision, State, Verdict, decide
-from converter.holds.slurm_state import DORMANT, NO_JOB, others_gate, reading, unknown
+from converter.holds.slurm_state import DORMANT, NO_JOB, Reading, others_gate, reading, unknown
 from converter.slurm.comment import Placing, comment_of, is_foreign
 from converter.slurm.job import Job, Phase
 from converter.slurm.times import is_years_away
@@ -94,6 +93,11 @@ def placing_of(job: Job) -> Placing | None:
     return comment.placing if comment is not None else None
 
 
+def reading_of(job: Job) -> Reading:
+    """What a job's state reads as, by its own comment."""
+    return reading(job, placing_of(job))
+
+
 def placed_by(job: Job, call: Call) -> Placing:
     """What the comment keeps of a hold that is placed on the job as it was read."""
     if job.submit is None:
@@ -125,5 +129,4 @@ def _rejected(why: str) -> Decision:
 def _check(call: Call, action: Action) -> None:
     if call.action is not action:
         raise ValueError(f"{call.action} is no {action}")
-    if not is_instance(call.instance):
-        raise InvalidCall(f"{call.instance} is no instance: write a number from {LEAST} to {MOST}")
+    check_instance(call.instance)

@@ -2,20 +2,19 @@
 
 from collections.abc import Mapping
 
-from converter.holds.mark import Mark
-from converter.holds.slurm_rules import placing_of
-from converter.holds.slurm_state import reading
+from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_store import BY_GIT
 from converter.holds.words import told
 from converter.observe.phase import Phase
 from converter.observe.status import NOT_IN_GIT, Status, together
 from converter.observe.wanted import Wanted
 from converter.reconcile.record import Record
-from converter.reconcile.slurm.ending import ended, time_of
+from converter.reconcile.slurm.ending import ended
 from converter.reconcile.slurm.planning import Array, array_of, campaign_of
 from converter.slurm.reasons import reason_of
 from converter.slurm.state import Step
 from converter.slurm.survey import Survey
+from converter.times import rfc3339
 
 
 def slurm_statuses(
@@ -65,45 +64,38 @@ def _status(campaign: str, array: Array, now: int, drift: str) -> Status:
         pipeline=state.pipeline if state is not None else "",
         priority=state.priority if state is not None else "",
         queue=next((job.partition for job in array.jobs), ""),
-        created=time_of(min(submitted)) if submitted else "",
-        since=time_of(min(starts)) if starts else "",
+        created=rfc3339(min(submitted)) if submitted else "",
+        since=rfc3339(min(starts)) if starts else "",
         detail=detail,
         drift=drift,
-        hold=hold_on(array),
+        hold=array.hold,
     )
-
-
-def hold_on(array: Array) -> Mark | None:
-    """The newest hold on it that is not git's own pause."""
-    marks = [reading(job, placing_of(job)).mark for job in array.pending]
-    found = [mark for mark in marks if mark is not None and mark.instance != BY_GIT]
-    return max(found, key=lambda mark: mark.instance or 0, default=None)
 
 
 def _phase(array: Array) -> tuple[Phase, str]:
     """Where one is that has not ended, and why."""
     state = array.state
     paused = state is not None and state.paused
-    held = [reading(job, placing_of(job)).mark is not None or job.gated for job in array.pending]
+    held = [reading_of(job).mark is not None or job.gated for job in array.pending]
     if paused and not all(held):
         return Phase.PAUSING, "what waits may start: apply again"
     if array.going:
         tasks = f"{len(array.going)} task(s)"
         if paused:
             return Phase.PAUSING, f"{tasks} run to their end, and no other starts"
-        mark = hold_on(array)
+        mark = array.hold
         return Phase.RUNNING, f"what waits is on hold {mark.instance}" if mark else ""
-    if mark := hold_on(array):
+    if mark := array.hold:
         return Phase.HELD, told(mark)
     if paused:
         return Phase.PAUSED, ""
     if not array.numbers:
         return Phase.WAITING, "an apply was stopped while it submitted it: apply again"
-    if any(reading(job, placing_of(job)).instance == BY_GIT for job in array.pending):
+    if any(reading_of(job).instance == BY_GIT for job in array.pending):
         return Phase.PAUSED, "not by git, which lets it run: apply again"
     if state is None or state.step is Step.SUBMITTED or any(job.gated for job in array.pending):
         return Phase.WAITING, "it was submitted and not let run: apply again"
-    notes = (reading(job, placing_of(job)).note for job in array.pending)
+    notes = (reading_of(job).note for job in array.pending)
     note = next(filter(None, notes), "")
     reason = next((job.reason for job in array.pending), "None")
     return Phase.WAITING, note or reason_of(reason).words

@@ -24,7 +24,14 @@ from converter.reconcile.outcome import NOT_AS_IN_GIT, Event, Fate, Outcome
 from converter.reconcile.pause import Move
 from converter.reconcile.plan import PauseWish, Plan, Target, Unit
 from converter.reconcile.provenance import Provenance
-from converter.reconcile.prune import check_limit, left_over, live_campaigns, prune, with_holds
+from converter.reconcile.prune import (
+    NO_CAMPAIGN,
+    check_limit,
+    left_over,
+    live_campaigns,
+    prune,
+    with_holds,
+)
 from converter.reconcile.recording import write_records
 from converter.reconcile.rehearsal import (
     Accepted,
@@ -91,10 +98,7 @@ def apply(
     may not be read.
     """
     if options.prune and not options.allow_empty and not any(m.campaign for m in manifests):
-        raise Refused(
-            "there is no campaign in the repository, so --prune would cancel everything; nothing "
-            "was sent: pass --allow-empty if that is meant"
-        )
+        raise Refused(NO_CAMPAIGN)
 
     def annotate(annotations: Mapping[str, str]) -> dict[str, str]:
         if options.fence is None:

@@ -72,6 +72,14 @@ class OutOfReach:
     reason: str
 
 
+def kept_by_hold(hold: str) -> str:
+    """Why what git has no more is not deleted; `hold` is the one on it, in words."""
+    return (
+        f"its file is gone, and {hold}; until then nothing of it is deleted, unless "
+        "--release-holds is given"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """One live object to delete; only the object with this uid is meant.
@@ -90,10 +98,7 @@ class Target:
     @property
     def held_back(self) -> HeldBack:
         """What is said where it may not be deleted for its hold."""
-        reason = (
-            f"its file is gone, and {self.hold}; until then nothing of it is deleted, unless "
-            "--release-holds is given"
-        )
+        reason = kept_by_hold(self.hold)
         if self.campaign:
             return HeldBack(self.campaign, "campaign", reason)
         return HeldBack(self.pipeline, "pipeline", reason)

@@ -17,6 +17,10 @@ from converter.reconcile.side_by_side import side_by_side
 from converter.wording import first_few
 
 MINIMUM_LIMIT = 5
+NO_CAMPAIGN = (
+    "there is no campaign in the repository, so --prune would cancel everything; nothing was sent: "
+    "pass --allow-empty if that is meant"
+)
 
 
 def live_campaigns(live: Live, repository: str) -> int:
@@ -28,14 +32,18 @@ def live_campaigns(live: Live, repository: str) -> int:
 
 
 def check_limit(plan: Plan, live_campaigns: int, limit: int | None) -> None:
-    """Refuse to cancel more campaigns at once than looks intended.
+    """Refuse to cancel more campaigns at once than looks intended (`check_number`)."""
+    check_number(plan.unwanted_campaigns, live_campaigns, limit)
+
+
+def check_number(cancelled: Sequence[str], live: int, limit: int | None) -> None:
+    """Refuse to cancel so many of `live` campaigns.
 
     A campaign that has finished counts too: without its record it would run again when its file
     comes back. `limit` None stands for half of the campaigns that are live, and at least 5. Raises
     Refused.
     """
-    cancelled = plan.unwanted_campaigns
-    allowed = max(MINIMUM_LIMIT, live_campaigns // 2) if limit is None else limit
+    allowed = max(MINIMUM_LIMIT, live // 2) if limit is None else limit
     if len(cancelled) > allowed:
         raise Refused(
             f"prune would cancel {len(cancelled)} campaigns ({first_few(cancelled)}), more than "

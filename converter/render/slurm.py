@@ -14,7 +14,6 @@ from converter.render.recipe import Recipe, recipe_of, steps_document
 from converter.render.sbatch import sbatch_arguments
 from converter.render.text import yaml_text
 from converter.resources import task_script
-from converter.slurm.comment import Comment, written
 from converter.slurm.escape import escaped_lines, escaped_variables
 from converter.slurm.layout import (
     CAMPAIGNS,
@@ -27,14 +26,11 @@ from converter.slurm.layout import (
     VOLUME_ENVIRONMENT,
     VOLUMES,
     job_directory,
-    repository_key,
 )
 from converter.split import Part, split
 from converter.volumes import volume_line
 
 _IMAGE: Final = "{image}"
-# Of the digest in a job's comment: enough to tell one submission of a campaign from another.
-_DIGITS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +76,6 @@ def render_slurm(repo: Repo) -> tuple[JobArray, ...]:
         for _, campaign in sorted(repo.campaigns.items())
         for array in _arrays(campaign, recipes[campaign.pipeline], repo.settings, slurm)
     )
-
-
-def comment_of_array(array: JobArray, commit: str) -> Comment:
-    """What the job's comment says, by which a submission that nobody recorded is found again.
-
-    `digest` is the start of the array's `inputs`, `repository` the repository's key.
-    """
-    return Comment(
-        campaign=array.campaign,
-        part=array.part,
-        commit=commit,
-        digest=array.inputs[:_DIGITS],
-        repository=repository_key(array.repository),
-    )
-
-
-def submission(array: JobArray, commit: str) -> tuple[str, ...]:
-    """What follows ``sbatch`` on the command line that submits the array."""
-    comment = written(comment_of_array(array, commit))
-    return (*array.arguments, f"--comment={comment}", f"{array.directory}/{TASK_SCRIPT}")
 
 
 def rendered_array_files(arrays: Iterable[JobArray]) -> dict[str, str]:

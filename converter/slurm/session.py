@@ -4,6 +4,7 @@ The lock is held by a process there that ends with this one, or with the connect
 that arrives after another apply has begun is refused by the number of the apply.
 """
 
+import os
 import select
 import subprocess
 import time
@@ -109,7 +110,7 @@ def _greeting(process: "subprocess.Popen[bytes]", host: Host, seconds: float) ->
         if rest <= 0 or not select.select((stream,), (), (), rest)[0]:
             process.kill()
             raise SlurmUnavailable(f"{host} gave no answer in {seconds:.0f} s")
-        read = stream.read1(4096)  # type: ignore[attr-defined]
+        read = os.read(stream.fileno(), 4096)
         if not read:
             raise _no_lock(process, host)
         said += read

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from localcluster.progress import Progress
 from localslurm import Options, Slurm, SshHost, temporary
+from slurm.lab import Lab, lab_on
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +32,11 @@ def new_slurm() -> Iterator[Callable[[Options], Slurm]]:
     """Starts a Slurm for one test, which may do with it what it likes."""
     with ExitStack() as stack:
         yield lambda options: stack.enter_context(temporary(options))
+
+
+@pytest.fixture
+def lab(slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    """The Slurm of this process with its commands on PATH, left as it was."""
+    made = lab_on(slurm, tmp_path, monkeypatch)
+    yield made
+    made.end()

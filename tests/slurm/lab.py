@@ -9,22 +9,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+from cluster.team import eventually as on_a_cluster
 from localslurm import Slurm
 
 from converter.holds.api import Part
 from converter.holds.carry_out import Done
+from converter.slurm.host import Host
 from converter.slurm.job import Job, records_of
 from converter.slurm.squeue import parse_jobs
+from converter.slurm.survey import Survey, survey
 
 SECONDS = 30.0
 
 
 def eventually(found: Callable[[], object], what: str, seconds: float = SECONDS) -> None:
-    """Wait until `found()` holds."""
-    deadline = time.monotonic() + seconds
-    while not found():
-        assert time.monotonic() < deadline, f"not in {seconds:.0f} s: {what}"
-        time.sleep(0.1)
+    """Wait until `found()` holds: not as long as on a cluster, where pods have to start."""
+    on_a_cluster(found, what, seconds)
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,62 @@ class Lab:
             if job.state == "PENDING" and (job.eligible or 0) > time.time() + 5:
                 self.slurm.run(["scontrol", "update", f"JobId={job.address}", "StartTime=now"])
 
+    def end(self) -> None:
+        """Leave the Slurm as it was."""
+        self.slurm.set_epilog_seconds(0)
+        self.plain()
+        self.cancel_all()
+        eventually(
+            lambda: {"RUNNING", "COMPLETING"}.isdisjoint(
+                job["job_state"] for job in self.slurm.jobs()
+            ),
+            "the end of its jobs",
+        )
+
     def cancel_all(self) -> None:
         self.slurm.run(["scancel", "--user=root"])
+
+
+def lab_on(slurm: Slurm, home: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    """A Slurm with its commands on PATH."""
+    front = home / "front"
+    front.mkdir()
+    made = Lab(slurm, front)
+    monkeypatch.setenv("PATH", made.path)
+    return made
+
+
+class Arrays:
+    """The arrays of one repository, as they are now: `shared` is its directory."""
+
+    @property
+    def shared(self) -> Path:
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        """Of the repository. One of its own: Slurm remembers the jobs of other tests."""
+        raise NotImplementedError
+
+    def survey(self) -> Survey:
+        return survey(Host(), str(self.shared), self.name, seconds=20)
+
+    def states(self, array: str) -> dict[int, str]:
+        """What each task of an array is in, by its number."""
+        found: dict[int, str] = {}
+        for job in self.survey().jobs.get(array, ()):
+            # What was cancelled as a whole names no tasks any more.
+            if job.state != "CANCELLED":
+                found |= dict.fromkeys(job.tasks, job.state)
+        return found
+
+    def running(self, array: str) -> int:
+        return list(self.states(array).values()).count("RUNNING")
+
+    def arrays(self, array: str) -> set[int]:
+        """The numbers that Slurm has it under."""
+        jobs = self.survey().jobs.get(array, ())
+        return {job.array_job_id or job.job_id for job in jobs}
 
 
 def outcomes(parts: tuple[Part, ...]) -> dict[str, str]:

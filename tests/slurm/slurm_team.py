@@ -14,30 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from slurm.lab import Lab
-
-from converter.slurm.host import Host
-from converter.slurm.survey import Survey, survey
+from cluster.team import Done
+from slurm.lab import Arrays, Lab
 
 COMMAND = Path(sys.executable).with_name("campaigns")
 SAMPLE = Path(__file__).parents[2] / "campaigns" / "slurm"
 
 
-@dataclass(frozen=True)
-class Done:
-    """How a command ended."""
-
-    code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def text(self) -> str:
-        return f"{self.stdout}{self.stderr}"
-
-
 @dataclass
-class SlurmTeam:
+class SlurmTeam(Arrays):
     """`host` is by ssh, empty for this machine; `environment` is that of its commands."""
 
     lab: Lab
@@ -55,7 +40,6 @@ class SlurmTeam:
 
     @property
     def name(self) -> str:
-        """Of the repository: Slurm remembers the jobs of other tests."""
         return self.home.name
 
     def write(self, path: str, document: Mapping[str, Any]) -> None:
@@ -131,20 +115,3 @@ class SlurmTeam:
 
     def phases(self) -> dict[str, str]:
         return {name: each["phase"] for name, each in self.status().items()}
-
-    def survey(self) -> Survey:
-        return survey(Host(), str(self.shared), self.name, seconds=20)
-
-    def states(self, name: str) -> dict[int, str]:
-        found: dict[int, str] = {}
-        for job in self.survey().jobs.get(name, ()):
-            if job.state != "CANCELLED":
-                found |= dict.fromkeys(job.tasks, job.state)
-        return found
-
-    def running(self, name: str) -> int:
-        return list(self.states(name).values()).count("RUNNING")
-
-    def arrays(self, name: str) -> set[int]:
-        jobs = self.survey().jobs.get(name, ())
-        return {job.array_job_id or job.job_id for job in jobs}

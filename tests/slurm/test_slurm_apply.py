@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from localslurm import Slurm
-from slurm.lab import Lab, eventually
+from slurm.lab import Arrays, Lab, eventually
 from slurm.submissions import in_directory, submission
 
 from converter.errors import ClusterUnavailable, LeaseHeld, LeaseLost, Refused
@@ -24,81 +22,62 @@ from converter.reconcile.slurm.submission import Submission
 from converter.slurm.host import Answer, Host
 from converter.slurm.layout import job_directory
 from converter.slurm.session import locked
-from converter.slurm.survey import Survey, survey
 
 SLOW = "sleep 300"
 CALL: dict[str, Any] = {"deadline": 20.0, "by": "tests"}
 
 
 @dataclass
-class Site:
+class Site(Arrays):
     """A directory of campaigns on the Slurm host."""
 
     lab: Lab
     directory: Path
-    host: Host = field(default_factory=Host)
 
     @property
-    def repository(self) -> str:
-        """One of its own: Slurm remembers the jobs of other tests."""
+    def shared(self) -> Path:
+        return self.directory
+
+    @property
+    def name(self) -> str:
         return self.directory.parent.name
 
     def options(self, **others: Any) -> Options:
-        made = Options(self.repository, "tests", "c0ffee", str(self.directory), seconds=10.0)
+        made = Options(self.name, "tests", "c0ffee", str(self.directory), seconds=10.0)
         return replace(made, **others)
 
     def apply(self, *wanted: Submission, host: Host | None = None, **options: Any) -> Outcome:
         outcome = Outcome(lambda event: None)
         ours = [
             in_directory(
-                replace(each, repository=self.repository),
-                job_directory(str(self.directory), self.repository, each.name),
+                replace(each, repository=self.name),
+                job_directory(str(self.directory), self.name, each.name),
             )
             for each in wanted
         ]
-        apply(host or self.host, ours, self.options(**options), outcome)
+        apply(host or Host(), ours, self.options(**options), outcome)
         return outcome
 
-    def survey(self) -> Survey:
-        return survey(self.host, str(self.directory), self.repository, seconds=10)
+    def states(self, array: str = "letters") -> dict[int, str]:
+        return super().states(array)
 
-    def states(self, name: str = "letters") -> dict[int, str]:
-        """What each task of an array is in, by its number."""
-        found: dict[int, str] = {}
-        for job in self.survey().jobs.get(name, ()):
-            # What was cancelled as a whole names no tasks any more.
-            if job.state != "CANCELLED":
-                found |= dict.fromkeys(job.tasks, job.state)
-        return found
+    def arrays(self, array: str = "letters") -> set[int]:
+        return super().arrays(array)
 
-    def arrays(self, name: str = "letters") -> set[int]:
-        jobs = self.survey().jobs.get(name, ())
-        return {job.array_job_id or job.job_id for job in jobs}
-
-    def running(self, name: str = "letters") -> int:
-        return list(self.states(name).values()).count("RUNNING")
+    def running(self, array: str = "letters") -> int:
+        return super().running(array)
 
     def ended(self, name: str = "letters") -> bool:
         states = self.states(name).values()
         return bool(states) and set(states) <= {"COMPLETED", "FAILED"}
 
     def holds(self) -> SlurmHolds:
-        return SlurmHolds(self.host, str(self.directory / "lock"))
+        return SlurmHolds(Host(), str(self.directory / "lock"))
 
 
 @pytest.fixture
-def site(slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    front = tmp_path / "front"
-    front.mkdir()
-    lab = Lab(slurm, front)
-    monkeypatch.setenv("PATH", lab.path)
-    yield Site(lab, tmp_path / "shared")
-    lab.plain()
-    lab.cancel_all()
-    eventually(
-        lambda: not [job for job in slurm.jobs() if job["job_state"] in ("RUNNING", "COMPLETING")],
-        "the end of its jobs",
-    )
+def site(lab: Lab, tmp_path: Path) -> Site:
+    return Site(lab, tmp_path / "shared")
 
 
 def told(outcome: Outcome, *fates: Fate) -> list[str]:
@@ -335,11 +314,11 @@ def test_two_applies_at_once(site: Site) -> None:
 
 
 def test_a_lock_that_is_gone_stops_what_it_was_for(site: Site) -> None:
-    with locked(site.host, str(site.directory), "one", seconds=5) as first:
+    with locked(Host(), str(site.directory), "one", seconds=5) as first:
         assert first.run("echo", "here") == "here\n"
         with (
             pytest.raises(LeaseHeld, match="one, since"),
-            locked(site.host, str(site.directory), "two", seconds=5),
+            locked(Host(), str(site.directory), "two", seconds=5),
         ):
             pass
     with pytest.raises(LeaseLost):
@@ -347,7 +326,7 @@ def test_a_lock_that_is_gone_stops_what_it_was_for(site: Site) -> None:
     # What was sent before, and arrives after another has begun, is refused on the host.
     stale = replace(first, alive=lambda: True)
     with (
-        locked(site.host, str(site.directory), "two", seconds=5),
+        locked(Host(), str(site.directory), "two", seconds=5),
         pytest.raises(LeaseLost, match="another apply has begun since"),
     ):
         stale.run("touch", str(site.directory / "never"))

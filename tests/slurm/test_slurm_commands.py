@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from localslurm import Options, Slurm, SshHost
-from slurm.lab import Lab, eventually
+from slurm.lab import Lab, eventually, lab_on
 from slurm.slurm_team import SlurmTeam
 
 SLOW = "sleep 300"
 
 
-def team_on(slurm: Slurm, home: Path, monkeypatch: pytest.MonkeyPatch) -> SlurmTeam:
-    front = home / "front"
-    front.mkdir()
-    lab = Lab(slurm, front)
-    monkeypatch.setenv("PATH", lab.path)
+def team_of(lab: Lab, home: Path) -> SlurmTeam:
     made = SlurmTeam(lab, home)
     made.write_settings()
     made.write_pipeline()
@@ -27,15 +23,8 @@ def team_on(slurm: Slurm, home: Path, monkeypatch: pytest.MonkeyPatch) -> SlurmT
 
 
 @pytest.fixture
-def team(slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlurmTeam]:
-    made = team_on(slurm, tmp_path, monkeypatch)
-    yield made
-    made.lab.plain()
-    made.lab.cancel_all()
-    eventually(
-        lambda: not [job for job in slurm.jobs() if job["job_state"] in ("RUNNING", "COMPLETING")],
-        "the end of its jobs",
-    )
+def team(lab: Lab, tmp_path: Path) -> SlurmTeam:
+    return team_of(lab, tmp_path)
 
 
 def test_a_life_of_campaigns(team: SlurmTeam) -> None:
@@ -143,7 +132,9 @@ def test_a_failure_is_tried_again_up_to_the_limit_and_exit_13_is_not(team: Slurm
 def test_what_has_finished_is_not_run_again_when_slurm_has_forgotten_it(
     new_slurm: Callable[[Options], Slurm], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    team = team_on(new_slurm(Options(cpus=2, min_job_age=2)), tmp_path, monkeypatch)
+    team = team_of(
+        lab_on(new_slurm(Options(cpus=2, min_job_age=2)), tmp_path, monkeypatch), tmp_path
+    )
     team.write_campaign("one", 2)
     team.write_campaign("kept", 2)
     team.apply()
@@ -227,7 +218,7 @@ def test_a_thousand_campaigns_cost_one_squeue(
     new_slurm: Callable[[Options], Slurm], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slurm = new_slurm(Options(nodes=1, extra="MaxJobCount=20000"))
-    team = team_on(slurm, tmp_path, monkeypatch)
+    team = team_of(lab_on(slurm, tmp_path, monkeypatch), tmp_path)
     for _ in range(10):
         team.lab.gated("--array=0-999")
     for number in range(1000):
@@ -244,7 +235,7 @@ def test_the_estimate_of_the_scheduler_hides_no_hold(
 ) -> None:
     """StartTime is for half a minute what the backfill scheduler expects, and not what was set."""
     slurm = new_slurm(Options(nodes=1, scheduler="bf_interval=5"))
-    team = team_on(slurm, tmp_path, monkeypatch)
+    team = team_of(lab_on(slurm, tmp_path, monkeypatch), tmp_path)
     team.lab.running("--exclusive", "--time=5")
     job = slurm.submit("true", "--exclusive", "--time=5")
 

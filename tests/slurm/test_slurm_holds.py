@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
-from localslurm import Slurm
 from slurm.lab import Lab, eventually, outcomes, why
 
 from converter.errors import ClusterUnavailable
 from converter.holds.errors import DeadlinePassed, InvalidCall, Rejected
 from converter.holds.slurm import SlurmHolds
-from converter.holds.slurm_rules import placing_of
+from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_state import Reads, reading
 from converter.slurm.comment import Comment, written
 from converter.slurm.host import Host
@@ -28,29 +25,13 @@ CALL: dict[str, Any] = {"deadline": 20.0, "by": "tests"}
 
 
 @pytest.fixture
-def lab(slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
-    front = tmp_path / "front"
-    front.mkdir()
-    made = Lab(slurm, front)
-    monkeypatch.setenv("PATH", made.path)
-    yield made
-    slurm.set_epilog_seconds(0)
-    made.plain()
-    made.cancel_all()
-    eventually(
-        lambda: not [job for job in slurm.jobs() if job["job_state"] in ("RUNNING", "COMPLETING")],
-        "the end of its jobs",
-    )
-
-
-@pytest.fixture
 def holds(lab: Lab) -> SlurmHolds:
     return SlurmHolds(Host(), str(lab.front.parent / "lock"))
 
 
 def reads(lab: Lab, job: int) -> tuple[Reads, int | None]:
     record = lab.one(job)
-    found = reading(record, placing_of(record))
+    found = reading_of(record)
     return found.reads, found.instance
 
 
@@ -223,7 +204,7 @@ def test_a_requeued_job_shows_another_instance_that_is_no_hold(lab: Lab, holds: 
     alias = decode(record.eligible, record.submit)
     assert alias is not None
     assert 90 < alias < 100
-    found = reading(record, placing_of(record))
+    found = reading_of(record)
     assert found.mark is None
     assert "alias: not our hold" in found.note
     for instance in (alias, 100):
@@ -240,7 +221,7 @@ def test_a_small_instance_of_a_requeued_job_lies_below_all_holds(
     job = cancelled_and_requeued(lab, holds, 1)
     record = lab.one(job)
     assert decode(record.eligible, record.submit) is None
-    note = reading(record, placing_of(record)).note
+    note = reading_of(record).note
     assert "years away and is no hold" in note
 
 
@@ -295,7 +276,7 @@ def test_an_array_with_tasks_in_every_state(lab: Lab, holds: SlurmHolds) -> None
         ),
         "those that are released run",
     )
-    still = [job for job in lab.records(array) if reading(job, placing_of(job)).mark]
+    still = [job for job in lab.records(array) if reading_of(job).mark]
     assert [job.array_task_id for job in still] == [5]
 
 

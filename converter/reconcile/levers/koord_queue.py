@@ -139,13 +139,14 @@ class KoordQueueLever:
         if uid(target) == uid(job):
             return f"annotated with {KOORD_ACTIVE_ANNOTATION}: {INACTIVE}{kept}"
         _set_active(client, namespace, target, off, active=False)
-        if _is_noted(job) and not is_suspended(job):
-            # No annotation was written that would have Koord-Queue look at the running Job.
-            self.remind(client, namespace, job)
+        self.remind(client, namespace, job)
         return f"active=false{kept}"
 
     def remind(self, client: Client, namespace: str, job: Object) -> None:
-        """Koord-Queue looks at the Job of a running QueueUnit only when the Job changes."""
+        """Koord-Queue looks at the Job of a running QueueUnit only when the Job changes.
+
+        One that was not noted before its pause has just been annotated, which is a change.
+        """
         if _is_noted(job) and not is_suspended(job):
             _annotate(client, namespace, job, {NUDGED_ANNOTATION: _written(client)})
 

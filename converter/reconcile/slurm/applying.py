@@ -9,12 +9,15 @@ from dataclasses import dataclass, field, replace
 
 from converter.errors import ApiError, ClusterUnavailable, Refused
 from converter.holds.errors import HoldError
-from converter.holds.slurm_rules import placing_of
-from converter.holds.slurm_state import reading
+from converter.holds.mark import Mark
+from converter.holds.slurm_rules import reading_of
+from converter.holds.slurm_store import BY_GIT
+from converter.holds.words import in_force, lifted_by
 from converter.reconcile.fence import Fence
 from converter.reconcile.outcome import Event, Fate, Outcome
-from converter.reconcile.prune import MINIMUM_LIMIT, left_over
-from converter.reconcile.slurm.ending import record_of, time_of
+from converter.reconcile.plan import kept_by_hold
+from converter.reconcile.prune import NO_CAMPAIGN, check_number, left_over
+from converter.reconcile.slurm.ending import record_of
 from converter.reconcile.slurm.planning import Array, Plan, array_of, plan
 from converter.reconcile.slurm.steps import Steps
 from converter.reconcile.slurm.submission import Submission
@@ -23,7 +26,7 @@ from converter.slurm.host import Host
 from converter.slurm.session import Session, locked
 from converter.slurm.state import State, Step
 from converter.slurm.survey import Survey, survey
-from converter.wording import first_few
+from converter.times import rfc3339
 
 # Looks at what was paused: between two of them tasks may start, or come back.
 LOOKS = 5
@@ -75,10 +78,7 @@ def apply(host: Host, wanted: Sequence[Submission], options: Options, outcome: O
     the run stopped part-way: another apply finishes it.
     """
     if options.prune and not options.allow_empty and not wanted:
-        raise Refused(
-            "there is no campaign in the repository, so --prune would cancel everything; nothing "
-            "was sent: pass --allow-empty if that is meant"
-        )
+        raise Refused(NO_CAMPAIGN)
     with locked(host, options.directory, options.identity, seconds=options.seconds) as session:
         _apply_locked(host, session, wanted, options, outcome)
 
@@ -95,7 +95,9 @@ def _apply_locked(
     run = _Run(host, options, outcome, steps, found, dict(found.states))
     intended = plan(wanted, found)
     if options.prune:
-        _check_limit(run, intended)
+        cancelled = sorted({_campaign(run, name) for name in intended.unwanted})
+        live = {state.campaign for state in found.states.values()}
+        check_number(cancelled, len(live), options.prune_limit)
     if options.all_or_nothing and intended.held_back:
         first, why = next(iter(intended.held_back.items()))
         raise Refused(
@@ -120,19 +122,6 @@ def _apply_locked(
     _prune(run, intended)
 
 
-def _check_limit(run: _Run, intended: Plan) -> None:
-    cancelled = sorted({_campaign(run, name) for name in intended.unwanted})
-    live = {state.campaign for state in run.found.states.values()}
-    limit = run.options.prune_limit
-    allowed = max(MINIMUM_LIMIT, len(live) // 2) if limit is None else limit
-    if len(cancelled) > allowed:
-        raise Refused(
-            f"prune would cancel {len(cancelled)} campaigns ({first_few(cancelled)}), more than "
-            f"the limit of {allowed}; nothing was changed: if they are meant, pass "
-            f"--prune-limit {len(cancelled)}"
-        )
-
-
 def _campaign(run: _Run, name: str) -> str:
     state = run.found.states.get(name)
     return state.campaign if state is not None else name
@@ -143,7 +132,7 @@ def _record(run: _Run, intended: Plan, volumes: Mapping[str, Sequence[str]]) -> 
         array = array_of(name, run.found)
         if array.state is None:
             continue
-        record = record_of(array, volumes.get(name, ()), time_of(run.found.host_epoch))
+        record = record_of(array, volumes.get(name, ()), rfc3339(run.found.host_epoch))
         run.states[name] = run.steps.end(array.state, record)
         detail = f"{record.phase}: {record.done} of {record.total} volumes done"
         run.note(Fate.RECORDED, name, detail, array.state.campaign)
@@ -217,7 +206,7 @@ def _is_new(run: _Run, wanted: Iterable[Submission]) -> bool:
 def _is_paused(array: Array) -> bool:
     """Whether nothing that waits may start, and every record says that git pauses it."""
     marked = array.state is not None and array.state.paused
-    return marked and all(reading(job, placing_of(job)).mark is not None for job in array.pending)
+    return marked and all(reading_of(job).mark is not None for job in array.pending)
 
 
 def _pause_one(run: _Run, wanted: Submission, array: Array, *, marked: bool) -> None:
@@ -237,11 +226,10 @@ def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
         array, state = array_of(each.name, found), run.states.get(each.name)
         if state is None:
             continue
-        held = array.hold
         was_paused = state.paused
         if state.step is Step.OPENED and not was_paused and not _is_stopped(array):
-            if held is not None:
-                _tell_of_hold(run, each, held)
+            if array.hold is not None:
+                _tell_of_hold(run, each, array.hold)
             continue
         try:
             kept = _resume_one(run, each, array, was_paused=was_paused)
@@ -249,8 +237,8 @@ def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
             run.note(Fate.RESUME_FAILED, each.name, f"{error}: apply again", each.campaign)
             continue
         run.states[each.name] = run.steps.save(replace(state, step=Step.OPENED, paused=False))
-        if kept:
-            _tell_of_hold(run, each, int(kept))
+        if kept is not None:
+            _tell_of_hold(run, each, kept)
         if was_paused:
             run.note(Fate.RESUMED, each.name, "what waits may start", each.campaign)
 
@@ -258,45 +246,39 @@ def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
 def _is_stopped(array: Array) -> bool:
     """Whether git's own hold, or a gate that apply opens, is left of a pause."""
     return any(
-        reading(job, placing_of(job)).instance == 1 or (job.gated and job.gated_by_owner)
+        reading_of(job).instance == BY_GIT or (job.gated and job.gated_by_owner)
         for job in array.pending
     )
 
 
-def _resume_one(run: _Run, wanted: Submission, array: Array, *, was_paused: bool) -> str:
+def _resume_one(run: _Run, wanted: Submission, array: Array, *, was_paused: bool) -> Mark | None:
     if was_paused:
         run.steps.mark(wanted.name, paused=False)
-    kept = ""
+    kept: Mark | None = None
     for job in array.pending:
-        if was_paused or reading(job, placing_of(job)).instance == 1:
+        if was_paused or reading_of(job).instance == BY_GIT:
             kept = run.steps.hold(job, pauses=False) or kept
     run.steps.open(array.pending)
     return kept
 
 
-def _tell_of_hold(run: _Run, wanted: Submission, instance: int) -> None:
-    lifts = f"`campaigns release {wanted.campaign} --instance {instance} --deadline 30s`"
-    detail = f"stays stopped: hold {instance} is in force; {lifts} lifts it"
+def _tell_of_hold(run: _Run, wanted: Submission, mark: Mark) -> None:
+    detail = f"stays stopped: {in_force(mark)}; {lifted_by(mark, wanted.campaign)}"
     run.note(Fate.NOTE, wanted.name, detail, wanted.campaign)
 
 
 def _prune(run: _Run, intended: Plan) -> None:
     for name in intended.unwanted:
         array, campaign = array_of(name, run.found), _campaign(run, name)
-        hold = ""
-        if array.hold is not None:
-            lifts = f"campaigns release {campaign} --instance {array.hold} --deadline 30s"
-            hold = f"hold {array.hold} is in force; `{lifts}` lifts it"
+        mark = array.hold
+        hold = "" if mark is None else f"{in_force(mark)}; {lifted_by(mark, campaign)}"
         if not run.options.prune:
             if not array.has_ended:
                 detail = left_over(hold)
                 run.outcome.add(Event(Fate.NOTE, f"campaign {campaign}", detail, campaign))
             continue
         if hold and not run.options.release_holds:
-            reason = (
-                f"its file is gone, and {hold}; until then nothing of it is deleted, unless "
-                "--release-holds is given"
-            )
+            reason = kept_by_hold(hold)
             run.outcome.add(Event(Fate.HELD_BACK, f"campaign {campaign}", reason, campaign))
             continue
         try:
@@ -305,6 +287,3 @@ def _prune(run: _Run, intended: Plan) -> None:
             run.note(Fate.PRUNE_FAILED, name, str(error), campaign)
             continue
         run.note(Fate.PRUNED, name, "", campaign)
-
-
-__all__ = ["Options", "apply"]

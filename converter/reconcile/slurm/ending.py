@@ -1,11 +1,10 @@
 """How an array ended, from what its tasks have written. Pure."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from converter.reconcile.record import FAILED, FINISHED, PARTLY_FAILED, Record
 from converter.reconcile.slurm.planning import Array
-from converter.times import instant
+from converter.times import instant, rfc3339
 
 
 def ended(array: Array, volumes: Sequence[str], now: int) -> Record | None:
@@ -15,12 +14,7 @@ def ended(array: Array, volumes: Sequence[str], now: int) -> Record | None:
     """
     if array.state is not None and array.state.record is not None:
         return array.state.record
-    return record_of(array, volumes, time_of(now)) if array.has_gone else None
-
-
-def time_of(epoch: int) -> str:
-    """RFC 3339 in UTC."""
-    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return record_of(array, volumes, rfc3339(now)) if array.has_gone else None
 
 
 def record_of(array: Array, volumes: Sequence[str], now: str) -> Record:

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from converter.holds.slurm_rules import placing_of
-from converter.holds.slurm_state import reading
+from converter.holds.mark import Mark
+from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_store import BY_GIT
+from converter.holds.words import in_force, lifted_by
+from converter.reconcile.held import strongest
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.comment import comment_of
 from converter.slurm.job import Job, Phase
@@ -67,10 +69,10 @@ class Array:
         return self.state is not None and self.state.step is Step.ENDED
 
     @property
-    def hold(self) -> int | None:
-        """The newest hold on it that is not git's own pause."""
-        found = [reading(job, placing_of(job)).instance for job in self.pending]
-        return max((each for each in found if each is not None and each != BY_GIT), default=None)
+    def hold(self) -> Mark | None:
+        """The hold on it that gives way last, and that is not git's own pause."""
+        marks = (reading_of(job).mark for job in self.pending)
+        return strongest(mark for mark in marks if mark is None or mark.instance != BY_GIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +174,11 @@ def _objection(parts: Sequence[Submission], arrays: Mapping[str, Array], found: 
             if reason := rule(part, array, found):
                 return reason
     new = [part.name for part in parts if not arrays[part.name].numbers]
-    holds = [arrays[name].hold for name in others]
-    mark = max((each for each in holds if each is not None), default=None)
+    mark = strongest(arrays[name].hold for name in others)
     if mark is not None and new and not all(arrays[name].has_ended for name in new):
         return (
-            f"{first_few(new)} would be submitted while hold {mark} is in force on another part: "
-            f"apply again when it is released ({_lifted(campaign, mark)})"
+            f"{first_few(new)} would be submitted while {in_force(mark)} on another part: apply "
+            f"again when it is released ({lifted_by(mark, campaign)})"
         )
     return ""
 
@@ -259,10 +260,6 @@ def _changed(part: Submission, array: Array, found: Survey) -> str:
             "the campaign and write a new file"
         )
     return ""
-
-
-def _lifted(campaign: str, instance: int) -> str:
-    return f"`campaigns release {campaign} --instance {instance} --deadline 30s` lifts it"
 
 
 class _Claims:

@@ -2,7 +2,6 @@
 
 import io
 import tarfile
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,7 +9,9 @@ from dataclasses import dataclass, replace
 from converter.holds.carry_out import carry_out
 from converter.holds.deadline import Deadline, deadline_in
 from converter.holds.errors import StaleHold
+from converter.holds.mark import Mark
 from converter.holds.rules import Action, Call
+from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_store import BY_GIT, SlurmStore
 from converter.names import APPLIED_COMMITS_ANNOTATION
 from converter.reconcile.fence import Fence
@@ -19,9 +20,10 @@ from converter.reconcile.slurm.planning import Array
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.errors import SlurmRefused
 from converter.slurm.job import Job
-from converter.slurm.layout import CANCELLED, PAUSED, job_directory, repository_key
+from converter.slurm.layout import CANCELLED, PAUSED, WRITTEN, job_directory, repository_key
 from converter.slurm.session import Session
 from converter.slurm.state import State, Step
+from converter.times import rfc3339
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Steps:
         """
         directory = self.directory(wanted.name)
         command = wanted.sbatch(directory, self.commit)
-        self.session.script("unpack.sh", directory, data=_packed(wanted.files))
+        self.session.script("unpack.sh", directory, *WRITTEN, data=_packed(wanted.files))
         if wanted.suspended:
             self.mark(wanted.name, paused=True)
         state = self.save(_state(wanted, Step.SUBMITTING, self.commit, self.at))
@@ -100,24 +102,23 @@ class Steps:
         self.session.run("scontrol", "update", f"JobId={state.job}", f"ArrayTaskThrottle={window}")
         return self.save(replace(state, window=window))
 
-    def hold(self, job: Job, *, pauses: bool) -> str:
+    def hold(self, job: Job, *, pauses: bool) -> Mark | None:
         """Place git's own hold on what waits, or lift it; gives the newer hold that is in force.
 
         Beside it, the job says whether git pauses it, for the release of that newer hold. Raises
         HoldError, and Conflict where it keeps changing.
         """
         store = SlurmStore(self.session.host, f"{self.session.directory}/lock", job, paused=pauses)
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.at))
+        at = rfc3339(self.at)
         action = Action.HOLD if pauses else Action.RELEASE
         call = Call(action, BY_GIT, at=at, by="git", reason="suspend: true" if pauses else "")
         deadline = self._deadline()
-        kept = ""
+        kept: Mark | None = None
         try:
             if carry_out(store, call, deadline).wrote:
-                return ""
-        except StaleHold as stale:
-            if stale.in_force is not None:
-                kept = str(stale.in_force)
+                return None
+        except StaleHold:
+            kept = reading_of(store.job).mark
         store.say(deadline)
         return kept
 

@@ -1,13 +1,16 @@
 """What git wants of one array: plain values, made of what was rendered."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from converter.render.slurm import JobArray
 from converter.slurm.comment import Comment, written
 from converter.slurm.layout import TASK_SCRIPT, VOLUMES, repository_key
 from converter.volumes import parse_volumes
+
+# Of the digest in a job's comment: enough to tell one submission of a campaign from another.
+_DIGITS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,7 @@ class Submission:
     @property
     def digest(self) -> str:
         """What is submitted, in a word: two submissions of the same work have the same."""
-        both = f"{self.volumes_sha256} {self.inputs_sha256}"
-        return hashlib.sha256(both.encode()).hexdigest()[:16]
+        return self.inputs_sha256[:_DIGITS]
 
     def comment(self, commit: str) -> str:
         """What its comment says in Slurm. Raises CommentTooLong."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from converter.model import SourceKind, Volume
 from converter.resources import manifest_template
 
 # Every shell that an image's /bin/sh may be and that is installed here.
@@ -22,6 +23,28 @@ SHELLS = [
 
 # A command that prints its environment, whatever is in it.
 PRINT_ENVIRONMENT = ("env", "-0")
+
+# A volume of each kind, and what a command learns of its source, beside its id.
+SOURCES = [
+    (
+        Volume("A.1_x-Y", SourceKind.REFERENCE),
+        {
+            "VOLUME_SOURCE": "https://archive.example.com/A.1_x-Y/manifest",
+            "IIIF_MANIFEST_URL": "https://archive.example.com/A.1_x-Y/manifest",
+        },
+    ),
+    (
+        Volume("A.1_x-Y", SourceKind.MANIFEST, source="HTTP://a/m.json?x=1&y=$(id)"),
+        {
+            "VOLUME_SOURCE": "HTTP://a/m.json?x=1&y=$(id)",
+            "IIIF_MANIFEST_URL": "HTTP://a/m.json?x=1&y=$(id)",
+        },
+    ),
+    (
+        Volume("A.1_x-Y", SourceKind.IMAGES, images=("https://a/1", "https://a/2?*")),
+        {"VOLUME_SOURCE": "https://a/1 https://a/2?*", "IMAGES": "https://a/1 https://a/2?*"},
+    ),
+]
 
 
 @dataclass(frozen=True)

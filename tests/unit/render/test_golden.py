@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from unit.render.processes import printed
 from unit.render.samples import GOLDEN, SAMPLES, golden_text
 
 from converter.render import render
 from converter.render.files import rendered_files, yaml_stream
 
-TESTS = Path(__file__).parents[2]
 PRINT_ALL = """
 import sys
 from unit.render.samples import SAMPLES, golden_text
@@ -42,15 +39,10 @@ def test_every_golden_file_has_a_sample() -> None:
     ids=lambda environment: f"seed {environment['PYTHONHASHSEED']}",
 )
 def test_is_the_same_in_every_process(environment: dict[str, str], tmp_path: Path) -> None:
-    paths = os.pathsep.join((str(TESTS), str(TESTS.parent)))
-    printed = subprocess.run(
-        [sys.executable, "-c", PRINT_ALL],
-        env={**environment, "PYTHONPATH": paths},
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        check=True,
+    assert (
+        printed(PRINT_ALL, environment, tmp_path)
+        == "".join(golden_text(name) for name in SAMPLES).encode()
     )
-    assert printed.stdout == "".join(golden_text(name) for name in SAMPLES).encode()
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from unit.render.samples import SETTINGS
-from unit.render.shells import PRINT_ENVIRONMENT, SHELLS, Ran, run_script
+from unit.render.shells import PRINT_ENVIRONMENT, SHELLS, SOURCES, Ran, run_script
 
 from converter.model import SourceKind, Volume
 from converter.volumes import volumes_data
@@ -87,27 +87,7 @@ def test_the_command_s_arguments_are_its_own(
 @pytest.mark.parametrize(
     ("volume", "expected"),
     [
-        (
-            Volume("A.1_x-Y", SourceKind.REFERENCE),
-            {
-                "VOLUME_SOURCE": "https://archive.example.com/A.1_x-Y/manifest",
-                "IIIF_MANIFEST_URL": "https://archive.example.com/A.1_x-Y/manifest",
-            },
-        ),
-        (
-            Volume("A.1_x-Y", SourceKind.MANIFEST, source="HTTP://a/m.json?x=1&y=$(id)"),
-            {
-                "VOLUME_SOURCE": "HTTP://a/m.json?x=1&y=$(id)",
-                "IIIF_MANIFEST_URL": "HTTP://a/m.json?x=1&y=$(id)",
-            },
-        ),
-        (
-            Volume("A.1_x-Y", SourceKind.IMAGES, images=("https://a/1", "https://a/2?*")),
-            {
-                "VOLUME_SOURCE": "https://a/1 https://a/2?*",
-                "IMAGES": "https://a/1 https://a/2?*",
-            },
-        ),
+        *SOURCES,
         (Volume("A.1_x-Y", SourceKind.SOURCE, source="s3://b/k"), {"VOLUME_SOURCE": "s3://b/k"}),
     ],
     ids=lambda value: str(value.kind) if isinstance(value, Volume) else "",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +10,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.render.processes import printed
 from unit.render.samples import CAMPAIGN, GOLDEN, PIPELINE, long_campaign
 from unit.render.samples import SAMPLES as OF_KUBERNETES
 from unit.render.slurm_samples import (
@@ -27,17 +25,15 @@ from unit.render.slurm_samples import (
 )
 
 from converter.model import Settings, Size, SlurmFlavor
+from converter.reconcile.slurm.submission import submissions
 from converter.render.slurm import (
-    comment_of_array,
     render_slurm,
     rendered_array_files,
-    submission,
 )
 from converter.slurm.comment import LONGEST, comment_of
 from converter.slurm.escape import escaped
 from converter.slurm.layout import RENDERED, TASK_SCRIPT, repository_key
 
-TESTS = Path(__file__).parents[2]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 PRINT_ALL = """
 import sys
@@ -62,15 +58,10 @@ def test_renders_to_its_golden_file(name: str) -> None:
     ids=lambda environment: f"seed {environment['PYTHONHASHSEED']}",
 )
 def test_is_the_same_in_every_process(environment: dict[str, str], tmp_path: Path) -> None:
-    paths = os.pathsep.join((str(TESTS), str(TESTS.parent)))
-    printed = subprocess.run(
-        [sys.executable, "-c", PRINT_ALL],
-        env={**environment, "PYTHONPATH": paths},
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        check=True,
+    assert (
+        printed(PRINT_ALL, environment, tmp_path)
+        == "".join(golden_slurm_text(name) for name in SAMPLES).encode()
     )
-    assert printed.stdout == "".join(golden_slurm_text(name) for name in SAMPLES).encode()
 
 
 def test_a_directory_for_each_part() -> None:
@@ -172,11 +163,13 @@ def test_no_argument_is_a_value_by_itself() -> None:
 
 def test_what_is_submitted_says_whose_it_is() -> None:
     array = rendered()[0]
-    *options, comment, script = submission(array, COMMIT)
+    (wanted,) = submissions([array], {})
+    program, *options, comment, script = wanted.sbatch(array.directory, COMMIT)
+    assert program == "sbatch"
     assert tuple(options) == array.arguments
     assert script == f"{array.directory}/{TASK_SCRIPT}"
     said = comment_of(comment.removeprefix("--comment="))
-    assert said == comment_of_array(array, COMMIT)
+    assert said == comment_of(wanted.comment(COMMIT))
     assert said is not None
     assert (said.campaign, said.part, said.commit) == ("letters", 0, COMMIT)
     assert array.inputs.startswith(said.digest)
@@ -186,7 +179,9 @@ def test_what_is_submitted_says_whose_it_is() -> None:
 def test_the_longest_names_fit_into_a_comment() -> None:
     settings = replace(SETTINGS, repository="/" * 1024)
     array = rendered(settings, campaign=replace(CAMPAIGN, name="a" * 63))[0]
-    comment = next(each for each in submission(array, COMMIT) if each.startswith("--comment="))
+    (wanted,) = submissions([array], {})
+    words = wanted.sbatch(array.directory, COMMIT)
+    comment = next(each for each in words if each.startswith("--comment="))
     assert len(comment) < LONGEST
 
 

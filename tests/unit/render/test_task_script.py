@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from unit.render.shells import SHELLS
+from unit.render.shells import SHELLS, SOURCES, Ran
 from unit.render.slurm_samples import of_nodes
 
 from converter.model import SourceKind, Volume
@@ -143,18 +143,6 @@ def noted(path: Path) -> tuple[int, int]:
     found = LINE.fullmatch(path.read_text())
     assert found is not None
     return int(found[1]), int(found[2])
-
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    output: bytes
-    errors: str
-
-    @property
-    def environment(self) -> dict[str, str]:
-        entries = self.output.decode().split("\0")[:-1]
-        return dict(entry.split("=", 1) for entry in entries)
 
 
 @pytest.fixture
@@ -401,24 +389,7 @@ def test_the_arguments_of_a_command_are_its_own(value: str, task: Task) -> None:
 @pytest.mark.parametrize(
     ("volume", "expected"),
     [
-        (
-            Volume("A.1_x-Y", SourceKind.REFERENCE),
-            {
-                "VOLUME_SOURCE": "https://archive.example.com/A.1_x-Y/manifest",
-                "IIIF_MANIFEST_URL": "https://archive.example.com/A.1_x-Y/manifest",
-            },
-        ),
-        (
-            Volume("A.1_x-Y", SourceKind.MANIFEST, source="HTTP://a/m.json?x=1&y=$(id)"),
-            {
-                "VOLUME_SOURCE": "HTTP://a/m.json?x=1&y=$(id)",
-                "IIIF_MANIFEST_URL": "HTTP://a/m.json?x=1&y=$(id)",
-            },
-        ),
-        (
-            Volume("A.1_x-Y", SourceKind.IMAGES, images=("https://a/1", "https://a/2?*")),
-            {"VOLUME_SOURCE": "https://a/1 https://a/2?*", "IMAGES": "https://a/1 https://a/2?*"},
-        ),
+        *SOURCES,
         (
             Volume("A.1_x-Y", SourceKind.SOURCE, source="s3://ü/ a  \\0101 "),
             {"VOLUME_SOURCE": "s3://ü/ a  \\0101 "},
