@@ -44,8 +44,12 @@ class Array:
 
     @property
     def going(self) -> tuple[Job, ...]:
-        """The records that run, or are about to be over or back in the queue."""
-        return tuple(job for job in self.jobs if job.phase in (Phase.RUNNING, Phase.COMPLETING))
+        """The records that run, or are about to be over or back in the queue.
+
+        One whose state is not known may run: nothing may count on it that it does not.
+        """
+        resting = (Phase.PENDING, Phase.ENDED)
+        return tuple(job for job in self.jobs if job.phase not in resting)
 
     @property
     def has_gone(self) -> bool:
