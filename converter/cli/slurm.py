@@ -1,6 +1,7 @@
 """What commands do where the backend is Slurm."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from converter.holds.slurm import SlurmHolds
     from converter.observe.status import Status
     from converter.reconcile.slurm.submission import Submission
+    from converter.report.slurm_reading import SlurmReading
 
 
 def apply_to_slurm(
@@ -58,6 +60,13 @@ def holds_in_slurm(slurm: SlurmSettings, repository: str) -> "SlurmHolds":
     from converter.holds.slurm import SlurmHolds
 
     return SlurmHolds(Host(slurm.host), f"{slurm.directory}/lock", repository=repository)
+
+
+def reading_of_slurm(sources: "Callable[[], tuple[Repo, str]]") -> "SlurmReading":
+    """What a page of campaigns is read from; `sources` gives the repository as it is by then."""
+    from converter.report.slurm_reading import SlurmReading
+
+    return SlurmReading(sources, _wanted)
 
 
 @dataclass(frozen=True, slots=True)

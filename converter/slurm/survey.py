@@ -8,7 +8,7 @@ from typing import Final
 from converter.slurm.comment import comment_of
 from converter.slurm.errors import SlurmUnavailable
 from converter.slurm.host import Host
-from converter.slurm.job import Job
+from converter.slurm.job import Job, Phase
 from converter.slurm.layout import repository_key
 from converter.slurm.squeue import parse_jobs
 from converter.slurm.state import State, UnreadableState, state_of
@@ -36,6 +36,7 @@ class Survey:
 
     `jobs` are Slurm's records of each, `results` what its tasks have written, by index.
     `unreadable` counts files of the state that cannot be read. `host_epoch` is the host's clock.
+    `others` are the jobs of others that wait, as far as Slurm shows them.
     """
 
     host_epoch: int
@@ -43,6 +44,7 @@ class Survey:
     jobs: Mapping[str, Sequence[Job]]
     results: Mapping[str, Mapping[int, Result]]
     unreadable: int = 0
+    others: Sequence[Job] = ()
 
 
 def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Survey:
@@ -59,8 +61,12 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
     if not clock.strip().isdecimal():
         raise SlurmUnavailable(f"{host} tells no time: {clock.strip()!r}")
     states, unreadable = _states(lines.splitlines(), repository)
-    jobs = _by_name(parse_jobs(listed), repository)
-    return Survey(int(clock), states, jobs, _results(rest.splitlines()), unreadable)
+    known = parse_jobs(listed)
+    jobs = _by_name(known, repository)
+    ours = {job.job_id for found in jobs.values() for job in found}
+    others = [job for job in known if job.phase is Phase.PENDING and job.job_id not in ours]
+    results = _results(rest.splitlines())
+    return Survey(int(clock), states, jobs, results, unreadable, others)
 
 
 def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], int]:
