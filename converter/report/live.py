@@ -16,6 +16,8 @@ LOOKING_SECONDS: Final = 30.0
 PATIENCE_SECONDS: Final = 4.0
 # A cluster with a thousand campaigns takes its time, and has others to answer too.
 _SHARE_OF_TIME: Final = 4
+# After so many reads without news what is shown is old.
+_MISSED: Final = 3
 
 
 class Source(Protocol):
@@ -36,10 +38,10 @@ class Board:
 
     def __init__(self, source: Source, first: Model) -> None:
         self._source = source
-        self._pause = source.seconds
         self._changed = threading.Condition()
         self._model = first
         self._trouble = ""
+        self._is_reading = False
         self._read_at = self._looked_at = time.monotonic()
         self._text = ""
 
@@ -67,16 +69,17 @@ class Board:
         age = time.monotonic() - self._read_at
         if self._trouble:
             return f"It was read {minutes(age)} ago, and cannot be read now: {self._trouble}"
-        if age > max(LOOKING_SECONDS, 2 * self._pause):
-            return (
-                f"It was read {minutes(age)} ago, and {self._source.asked} has not answered since."
-            )
-        return ""
+        if age <= max(LOOKING_SECONDS, _MISSED * self._source.seconds):
+            return ""
+        asked = self._source.asked
+        why = f"{asked} has not answered since" if self._is_reading else f"{asked} answers slowly"
+        return f"It was read {minutes(age)} ago, and {why}."
 
     def _follow(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(self._is_looked_at)
+                self._is_reading = True
             began = time.monotonic()
             try:
                 model, trouble = self._source.read(), ""
@@ -86,13 +89,13 @@ class Board:
                 # Nobody sees how a thread ends: the page would stay old and not say why.
                 model, trouble = None, f"{type(error).__name__}: {error}"
             with self._changed:
-                self._trouble = trouble
-                self._pause = max(self._source.seconds, _SHARE_OF_TIME * (time.monotonic() - began))
+                self._trouble, self._is_reading = trouble, False
                 if model is not None:
                     self._model, self._text = model, ""
                     self._read_at = time.monotonic()
                 self._changed.notify_all()
-            time.sleep(self._pause)
+            took = time.monotonic() - began
+            time.sleep(max(self._source.seconds, _SHARE_OF_TIME * took))
 
     def _is_looked_at(self) -> bool:
         return time.monotonic() <= self._looked_at + LOOKING_SECONDS
