@@ -43,12 +43,8 @@ def _causes(
     file = f"campaigns/{status.name}.yaml"
     if status.drift:
         yield Cause("not-as-in-git", status.drift, _remedy(status))
+    yield from _missing(status, arrays)
     if status.phase is Phase.MISSING:
-        yield Cause(
-            "missing",
-            status.detail or f"{file} is in git, and no apply has submitted it",
-            "run `campaigns apply`",
-        )
         return
     yield from dict.fromkeys(
         Cause("hold", in_force(mark), lifted_by(mark, status.name))
@@ -62,6 +58,7 @@ def _causes(
             f"git pauses it: suspend: true in {file}{more}",
             f"take suspend out of {file} and apply",
         )
+    yield from _run_again(arrays)
     if status.phase.is_end:
         yield from _ends(status, failed, directory)
         return
@@ -80,6 +77,21 @@ def _causes(
         yield from _not_in_slurm(status, arrays)
 
 
+def _missing(status: Status, arrays: Sequence[Array]) -> Iterator[Cause]:
+    """What is in git of it and not in Slurm: all, or some parts."""
+    there = sum(array.state.total for array in arrays if array.state is not None)
+    if not arrays:
+        what = f"campaigns/{status.name}.yaml is in git, and no apply has submitted it"
+    elif all(array.state is not None for array in arrays) and there < status.total:
+        left = counted(status.total - there, "volume")
+        what = f"{left} of it are in parts that no apply has submitted"
+    else:
+        return
+    if status.phase is Phase.MISSING and status.detail:
+        what = status.detail
+    yield Cause("missing", what, "run `campaigns apply`")
+
+
 def _remedy(status: Status) -> str:
     """Against a difference from git; what apply holds back says what to do itself."""
     if status.drift == NOT_IN_GIT:
@@ -90,6 +102,16 @@ def _remedy(status: Status) -> str:
 def _is_paused(array: Array) -> bool:
     is_over = array.has_ended or array.has_gone
     return array.state is not None and array.state.paused and not is_over
+
+
+def _run_again(arrays: Sequence[Array]) -> Iterator[Cause]:
+    if numbers := sorted({number for each in arrays if each.runs_again for number in each.numbers}):
+        named = " ".join(map(str, numbers))
+        yield Cause(
+            "runs-again",
+            f"it has ended, and somebody has had tasks of it queued again (array {named})",
+            f"cancel them with scancel {named}",
+        )
 
 
 def _of_unknown_state(arrays: Sequence[Array]) -> Iterator[Cause]:

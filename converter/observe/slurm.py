@@ -19,6 +19,7 @@ from converter.slurm.survey import Survey
 from converter.times import rfc3339
 
 _WINDOW: Final = "its window is "
+AGAIN: Final = "it has ended, and somebody has had tasks of it queued again"
 ENDING: Final = "its tasks have ended, and one that failed may come back within a minute"
 
 
@@ -141,6 +142,9 @@ def _of_record(campaign: str, array: Array, record: Record) -> Status:
         total=record.total,
         done=record.done,
         failed=record.failed,
+        active=len(array.going),
+        ready=len(array.going),
+        detail=AGAIN if array.runs_again else "",
         pipeline=state.pipeline if state is not None else "",
         priority=state.priority if state is not None else "",
         since=record.finished_at,
