@@ -16,7 +16,7 @@ from converter.problem import Level
 
 if TYPE_CHECKING:
     from converter.model import Repo
-    from converter.report.reading import Reading
+    from converter.report.live import Source
 
 STDOUT = Path("-")
 
@@ -50,7 +50,8 @@ def command(
 
     With --out FILE the page is one file that needs nothing else: it can be mailed, kept as an
     artifact of CI or opened without a network. It has the campaigns with what needs somebody
-    first, the quota, the queue in order, and when campaigns were admitted and evicted.
+    first, the quota, the queue in order, and when campaigns were admitted and evicted. With Slurm
+    there is no quota, and the queue is that of each partition.
 
     With --serve it is shown under an address on 127.0.0.1 that is printed, and follows the cluster
     and REPO for as long as a browser shows it. Ctrl-C ends it.
@@ -83,8 +84,12 @@ def command(
     return _write(reading, out)
 
 
-def _reading(repo: Path, kubeconfig: Path | None, context: str | None) -> "Reading":
-    loaded = named(load_valid(repo, samples=False), repo)
+def _reading(repo: Path, kubeconfig: Path | None, context: str | None) -> "Source":
+    loaded = named(load_valid(repo, samples=False, asks_cluster=False), repo)
+    if loaded.settings.slurm is not None:
+        from converter.cli.slurm import reading_of_slurm
+
+        return reading_of_slurm(sources(repo, loaded))
 
     from converter.cluster.client import Client
     from converter.report.reading import Reading
@@ -101,7 +106,7 @@ def sources(directory: Path, first: "Repo") -> "Callable[[], tuple[Repo, str]]":
     """What was loaded already, and after that the files as they are by then, under its name.
 
     Each with the commit that is checked out, empty outside git. The call raises CampaignsError for
-    an error in a file.
+    an error in a file, and for another backend than before.
     """
     from converter.git import head_commit
 
@@ -109,6 +114,11 @@ def sources(directory: Path, first: "Repo") -> "Callable[[], tuple[Repo, str]]":
 
     def now() -> "tuple[Repo, str]":
         repo = waiting.pop() if waiting else _loaded_again(directory)
+        if repo.settings.backend is not first.settings.backend:
+            raise CampaignsError(
+                f"converter.yaml has backend {repo.settings.backend} now: end this, and start it "
+                "again"
+            )
         settings = replace(repo.settings, repository=first.settings.repository)
         return replace(repo, settings=settings), head_commit(directory)
 
@@ -124,7 +134,7 @@ def _loaded_again(directory: Path) -> "Repo":
     return loaded.repo
 
 
-def _write(reading: "Reading", out: Path) -> int:
+def _write(reading: "Source", out: Path) -> int:
     from converter.report.output import write_page
     from converter.report.page import page
 
@@ -139,11 +149,11 @@ def _write(reading: "Reading", out: Path) -> int:
     return 0
 
 
-def _serve(reading: "Reading", port: int) -> int:
+def _serve(reading: "Source", port: int) -> int:
     from converter.report.live import Board
     from converter.report.serve import HOST, Server
 
-    board = Board(reading.read, reading.read())
+    board = Board(reading, reading.read())
     try:
         server = Server(port, board.page)
     except OSError as error:
@@ -164,7 +174,7 @@ def _serve(reading: "Reading", port: int) -> int:
 
 
 def _leave(code: int) -> None:
-    """At once: Python would wait for a request that the API server does not answer."""
+    """At once: Python would wait for a request that the cluster does not answer."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -1,6 +1,7 @@
 """What commands do where the backend is Slurm."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from converter.holds.slurm import SlurmHolds
     from converter.observe.status import Status
     from converter.reconcile.slurm.submission import Submission
+    from converter.report.slurm_reading import SlurmReading
 
 
 def apply_to_slurm(
@@ -60,6 +62,13 @@ def holds_in_slurm(slurm: SlurmSettings, repository: str) -> "SlurmHolds":
     return SlurmHolds(Host(slurm.host), f"{slurm.directory}/lock", repository=repository)
 
 
+def reading_of_slurm(sources: "Callable[[], tuple[Repo, str]]") -> "SlurmReading":
+    """What a page of campaigns is read from; `sources` gives the repository as it is by then."""
+    from converter.report.slurm_reading import SlurmReading
+
+    return SlurmReading(sources, _wanted)
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The campaigns as they are now, and why one that was asked for is where it is."""
@@ -94,36 +103,12 @@ class SlurmSource:
 
     def look(self, name: str = "") -> Seen:
         """All campaigns, and why the one of this name is where it is. Raises SlurmUnavailable."""
-        from converter.explain.slurm import slurm_causes
-        from converter.observe.slurm import slurm_statuses
-        from converter.observe.wanted import wanted_of
-        from converter.reconcile.slurm.ending import ended
-        from converter.reconcile.slurm.planning import array_of, campaign_of, plan
-        from converter.slurm.layout import CAMPAIGNS, repository_key
-        from converter.slurm.survey import survey
+        from converter.explain.slurm_look import look_at_slurm
 
-        slurm, repository = self._slurm, self._repo.settings.repository
-        seconds = float(slurm.command_timeout)
-        found = survey(Host(slurm.host), slurm.directory, repository, seconds=seconds)
-        self.now_at = datetime.fromtimestamp(found.host_epoch, UTC)
-        held_back = plan(self._wanted, found).held_back
-        statuses = slurm_statuses(wanted_of(self._repo), found, held_back)
-        chosen = [each for each in statuses if each.name == name]
-        if not chosen:
-            return Seen(statuses, self.now_at)
-        names = sorted(found.states.keys() | found.jobs.keys())
-        arrays = {each: array_of(each, found) for each in names}
-        arrays = {each: array for each, array in arrays.items() if campaign_of(array) == name}
-        volumes = {each.name: each.volumes for each in self._wanted}
-        failed = [
-            volume
-            for each, array in arrays.items()
-            if (record := ended(array, volumes.get(each, ()), found.host_epoch)) is not None
-            for volume in record.failed_volumes
-        ]
-        logs = f"{slurm.directory}/{CAMPAIGNS}/{repository_key(repository)}/{name}"
-        causes = slurm_causes(chosen[0], tuple(arrays.values()), failed, logs)
-        return Seen(statuses, self.now_at, causes)
+        seen = look_at_slurm(self._repo, self._slurm, self._wanted)
+        self.now_at = seen.now
+        one = next((each for each in seen.statuses if each.name == name), None)
+        return Seen(list(seen.statuses), seen.now, seen.causes(one) if one is not None else ())
 
 
 def _wanted(repo: Repo) -> "list[Submission]":

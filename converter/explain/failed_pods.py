@@ -64,6 +64,11 @@ def how_it_ended(pod: Object) -> str:
     return _failure(0, pod)[0].line
 
 
+def meaning_of(code: int) -> str:
+    """What an exit code says by itself; empty for most."""
+    return _EXITS.get(code, "")
+
+
 def _failure(index: int, pod: Object) -> tuple[Failure, str]:
     """And when it was, which is RFC 3339 and so sorts as text."""
     tried = annotation(pod, FAILURES)
@@ -91,7 +96,7 @@ def _how(pod: Object, terminated: Object) -> tuple[str, str]:
         return "gate", f"exit {code}: gave up waiting for the warm-up"
     if code is None:
         return "exit", said(reason) or "failed"
-    meaning = _EXITS.get(int(code), "")
+    meaning = meaning_of(int(code))
     return "exit", f"exit {code}" + (f": {meaning}" if meaning else "")
 
 

@@ -1,29 +1,40 @@
 """Why a campaign is where it is on a Slurm, in order of cause. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from converter.explain.cause import Cause
+from converter.explain.text import counted
 from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_state import Reads
+from converter.holds.slurm_state import unknown as state_unknown
 from converter.holds.words import in_force, lifted_by
 from converter.observe.phase import Phase
-from converter.observe.status import Status
+from converter.observe.slurm import is_put_right
+from converter.observe.status import NOT_IN_GIT, Status
+from converter.observe.wanted import NOT_RESUMED
 from converter.reconcile.slurm.planning import Array
 from converter.slurm.job import Job
+from converter.slurm.job import Phase as JobPhase
 from converter.slurm.reasons import reason_of
 
 # Of many volumes that failed the first will do.
 SHOWN = 20
 
 
+_APPLY = "merge, and look whether CI's job that applies it has run; or run `campaigns apply`"
+
+
 def slurm_causes(
     status: Status, arrays: Sequence[Array], failed: Sequence[str], directory: str
 ) -> tuple[Cause, ...]:
-    """All that keeps a campaign from running, or says how it ended.
+    """All that keeps a campaign from running, or says how it ended; there is one at least.
 
-    `failed` are the volumes of it that are not done, `directory` has its logs.
+    `failed` are the volumes of it that failed for good, `directory` has their logs.
     """
-    return tuple(_causes(status, arrays, failed, directory))
+    found = tuple(_causes(status, arrays, failed, directory))
+    detail = f": {status.detail}" if status.detail else ""
+    return found or (Cause("unknown", f"it is {status.phase}{detail}"),)
 
 
 def _causes(
@@ -31,33 +42,89 @@ def _causes(
 ) -> Iterator[Cause]:
     file = f"campaigns/{status.name}.yaml"
     if status.drift:
-        yield Cause("not-as-in-git", status.drift)
+        yield Cause("not-as-in-git", status.drift, _remedy(status))
+    yield from _missing(status, arrays)
     if status.phase is Phase.MISSING:
-        yield Cause(
-            "missing",
-            status.detail or f"{file} is in git, and no apply has submitted it",
-            "run `campaigns apply`",
-        )
         return
-    for array in arrays:
-        if (mark := array.hold) is not None:
-            yield Cause("hold", in_force(mark), lifted_by(mark, status.name))
-    if any(array.state is not None and array.state.paused for array in arrays):
+    yield from dict.fromkeys(
+        Cause("hold", in_force(mark), lifted_by(mark, status.name))
+        for array in arrays
+        if (mark := array.hold) is not None
+    )
+    if status.drift != NOT_RESUMED and any(_is_paused(array) for array in arrays):
         more = f"; {status.detail}" if status.detail else ""
         yield Cause(
             "paused-in-git",
             f"git pauses it: suspend: true in {file}{more}",
             f"take suspend out of {file} and apply",
         )
+    yield from _run_again(arrays)
     if status.phase.is_end:
         yield from _ends(status, failed, directory)
         return
-    jobs = [job for array in arrays for job in array.pending]
-    yield from dict.fromkeys(cause for job in jobs if (cause := _waits(job)) is not None)
+    yield from _of_unknown_state(arrays)
+    if failed:
+        yield Cause(
+            "volumes-failed",
+            f"{status.failed} of its {counted(status.total, 'volume')} failed for good so far",
+            f"see their logs in {directory}",
+            _first(failed),
+        )
+    yield from _all_waits(job for array in arrays for job in array.pending)
     if status.phase is Phase.RUNNING:
         yield Cause("running", f"it runs: {status.active} task(s)")
-    elif status.phase is Phase.WAITING and not jobs:
+    elif status.phase is Phase.WAITING:
+        yield from _not_in_slurm(status, arrays)
+
+
+def _missing(status: Status, arrays: Sequence[Array]) -> Iterator[Cause]:
+    """What is in git of it and not in Slurm: all, or some parts."""
+    there = sum(array.state.total for array in arrays if array.state is not None)
+    if not arrays:
+        what = f"campaigns/{status.name}.yaml is in git, and no apply has submitted it"
+    elif all(array.state is not None for array in arrays) and there < status.total:
+        left = counted(status.total - there, "volume")
+        what = f"{left} of it are in parts that no apply has submitted"
+    else:
+        return
+    if status.phase is Phase.MISSING and status.detail:
+        what = status.detail
+    yield Cause("missing", what, "run `campaigns apply`")
+
+
+def _remedy(status: Status) -> str:
+    """Against a difference from git; what apply holds back says what to do itself."""
+    if status.drift == NOT_IN_GIT:
+        return "put the file back to keep it"
+    return _APPLY if is_put_right(status.drift) else ""
+
+
+def _is_paused(array: Array) -> bool:
+    is_over = array.has_ended or array.has_gone
+    return array.state is not None and array.state.paused and not is_over
+
+
+def _run_again(arrays: Sequence[Array]) -> Iterator[Cause]:
+    if numbers := sorted({number for each in arrays if each.runs_again for number in each.numbers}):
+        named = " ".join(map(str, numbers))
+        yield Cause(
+            "runs-again",
+            f"it has ended, and somebody has had tasks of it queued again (array {named})",
+            f"cancel them with scancel {named}",
+        )
+
+
+def _of_unknown_state(arrays: Sequence[Array]) -> Iterator[Cause]:
+    for job in (job for array in arrays for job in array.jobs):
+        if job.phase is JobPhase.UNKNOWN:
+            yield Cause("unknown", f"{job.label}: {state_unknown(job)}", "see scontrol show job")
+
+
+def _not_in_slurm(status: Status, arrays: Sequence[Array]) -> Iterator[Cause]:
+    if any(not array.numbers and not array.has_ended for array in arrays):
         yield Cause("not-submitted", status.detail, "run `campaigns apply` again")
+    elif not any(array.pending for array in arrays):
+        yield Cause("ending", status.detail)
 
 
 def _ends(status: Status, failed: Sequence[str], directory: str) -> Iterator[Cause]:
@@ -68,8 +135,25 @@ def _ends(status: Status, failed: Sequence[str], directory: str) -> Iterator[Cau
         "failed-volumes",
         f"{status.failed} of its {status.total} volumes failed",
         f"see their logs in {directory}; then write a new campaign file with what failed",
-        tuple(failed[:SHOWN]),
+        _first(failed),
     )
+
+
+def _first(volumes: Sequence[str]) -> tuple[str, ...]:
+    more = (f"and {len(volumes) - SHOWN} more",) if len(volumes) > SHOWN else ()
+    return (*volumes[:SHOWN], *more)
+
+
+def _all_waits(jobs: Iterable[Job]) -> Iterator[Cause]:
+    """One cause for all that wait for the same: of tasks that begin one after the other the first
+    will do."""
+    found: dict[tuple[str, str], dict[Cause, None]] = {}
+    for job in sorted(jobs, key=lambda each: each.eligible or 0):
+        if (cause := _waits(job)) is not None:
+            found.setdefault((cause.code, job.reason), {})[cause] = None
+    for first, *others in found.values():
+        more = (f"and {len(others)} more wait for the like",) if others else ()
+        yield replace(first, details=more)
 
 
 def _waits(job: Job) -> Cause | None:

@@ -1,20 +1,26 @@
 """How far each campaign is on a Slurm: a pure reading of its arrays."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
 
 from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_store import BY_GIT
 from converter.holds.words import told
 from converter.observe.phase import Phase
 from converter.observe.status import NOT_IN_GIT, Status, together
-from converter.observe.wanted import Wanted
+from converter.observe.wanted import NOT_PAUSED, NOT_RESUMED, Wanted
 from converter.reconcile.record import Record
 from converter.reconcile.slurm.ending import ended
 from converter.reconcile.slurm.planning import Array, array_of, campaign_of
 from converter.slurm.reasons import reason_of
-from converter.slurm.state import Step
+from converter.slurm.state import State, Step
 from converter.slurm.survey import Survey
 from converter.times import rfc3339
+
+_WINDOW: Final = "its window is "
+AGAIN: Final = "it has ended, and somebody has had tasks of it queued again"
+ENDING: Final = "its tasks have ended, and one that failed may come back within a minute"
 
 
 def slurm_statuses(
@@ -27,7 +33,7 @@ def slurm_statuses(
         campaign = campaign_of(array)
         if array.state is None and not array.jobs:
             continue
-        drift = held_back.get(campaign, "") if campaign in wanted else NOT_IN_GIT
+        drift = held_back.get(campaign, "") or _drift(array.state, wanted.get(campaign))
         parts.setdefault(campaign, []).append(_status(campaign, array, found.host_epoch, drift))
     for campaign, one in wanted.items():
         there = sum(part.total for part in parts.get(campaign, ()))
@@ -41,7 +47,29 @@ def slurm_statuses(
                 detail=held_back.get(campaign, ""),
             )
             parts.setdefault(campaign, []).append(absent)
-    return [together(campaign, parts[campaign]) for campaign in sorted(parts)]
+    sizes = {campaign: one.size for campaign, one in wanted.items()}
+    return [
+        replace(together(campaign, parts[campaign]), size=sizes.get(campaign, ""))
+        for campaign in sorted(parts)
+    ]
+
+
+def _drift(state: State | None, wanted: Wanted | None) -> str:
+    """In which way one that apply would not hold back is not as git has it."""
+    if wanted is None:
+        return NOT_IN_GIT
+    if state is None:
+        return ""
+    if state.paused is not wanted.suspended:
+        return NOT_PAUSED if wanted.suspended else NOT_RESUMED
+    if state.window != wanted.window:
+        return f"{_WINDOW}{state.window}, and git says {wanted.window}"
+    return ""
+
+
+def is_put_right(drift: str) -> bool:
+    """Whether it is a difference from git that the next apply puts right."""
+    return drift in (NOT_PAUSED, NOT_RESUMED) or drift.startswith(_WINDOW)
 
 
 def _status(campaign: str, array: Array, now: int, drift: str) -> Status:
@@ -50,7 +78,10 @@ def _status(campaign: str, array: Array, now: int, drift: str) -> Status:
         return _of_record(campaign, array, record)
     phase, detail = _phase(array)
     done = sum(result.code == 0 for result in array.results.values())
+    # A task that is queued again has another submit time: that of the apply stays.
     submitted = [job.submit for job in array.jobs if job.submit is not None]
+    if state is not None and state.job:
+        submitted = [state.at]
     starts = [job.start for job in array.going if job.start is not None]
     active = sum(1 for _ in array.going)
     return Status(
@@ -91,6 +122,8 @@ def _phase(array: Array) -> tuple[Phase, str]:
         return Phase.PAUSED, ""
     if not array.numbers:
         return Phase.WAITING, "an apply was stopped while it submitted it: apply again"
+    if not array.pending:
+        return Phase.WAITING, ENDING
     if any(reading_of(job).instance == BY_GIT for job in array.pending):
         return Phase.PAUSED, "not by git, which lets it run: apply again"
     if state is None or state.step is Step.SUBMITTED or any(job.gated for job in array.pending):
@@ -109,6 +142,9 @@ def _of_record(campaign: str, array: Array, record: Record) -> Status:
         total=record.total,
         done=record.done,
         failed=record.failed,
+        active=len(array.going),
+        ready=len(array.going),
+        detail=AGAIN if array.runs_again else "",
         pipeline=state.pipeline if state is not None else "",
         priority=state.priority if state is not None else "",
         since=record.finished_at,

@@ -7,6 +7,7 @@ from converter.explain.facts import Facts
 from converter.model import Settings
 from converter.observe.snapshot import Snapshot
 from converter.report.cards import Causes, cards
+from converter.report.failed import failed_volumes
 from converter.report.model import PHASES, About, Model
 from converter.report.queue import queue_of
 from converter.report.quotas import quota_of
@@ -27,8 +28,10 @@ def model_of(
         about=about,
         now=moment_at(about.now, about.now),
         counts=tuple((str(phase), counts[str(phase)]) for phase in PHASES),
-        cards=cards(facts.values(), causes, about.now),
-        queue=queue_of(snapshot, settings),
+        cards=cards(
+            ((each.status, failed_volumes(each)) for each in facts.values()), causes, about.now
+        ),
+        queues=(queue_of(snapshot, settings),),
         quota=quota_of(snapshot.chain),
         timeline=timeline_of(facts.values(), about.now),
         unread=tuple(dict.fromkeys(_unread(snapshot))),

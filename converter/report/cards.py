@@ -6,14 +6,12 @@ from datetime import datetime
 from typing import Final
 
 from converter.explain.cause import Cause
-from converter.explain.facts import Facts
 from converter.holds.mark import Mark
 from converter.holds.words import named
 from converter.observe.document import eta_at
 from converter.observe.phase import DRIFTED, Phase
 from converter.observe.status import Status
-from converter.report.failed import failed_volumes
-from converter.report.model import PHASES, Banner, Card
+from converter.report.model import KUBERNETES, PHASES, Banner, Card, Failures, Words
 from converter.report.times import moment
 from converter.times import minutes
 from converter.wording import said
@@ -26,22 +24,33 @@ CALM: Final = frozenset(
     {
         *("running", "finished", "new", "starting", "pausing", "paused-in-git", "evicted"),
         *("next-in-queue", "queue-position", "queue-full", "preempted", "admission-check"),
-        *("warmup-running", "warmup-ended"),
+        *("warmup-running", "warmup-ended", "ending"),
     }
 )
 # The card lists the failed volumes themselves.
-_OF_VOLUMES: Final = frozenset({"failed", "partly-failed", "volumes-failed"})
+_OF_VOLUMES: Final = frozenset({"failed", "partly-failed", "volumes-failed", "failed-volumes"})
 _SMALLEST_SHARE: Final = 1.0
 
 Causes = Mapping[str, tuple[Cause, ...]]
 
 
-def cards(facts: Iterable[Facts], causes: Causes, now: datetime) -> tuple[Card, ...]:
-    """What needs somebody first, by phase; of the same phase what has changed last comes first."""
-    found = sorted(facts, key=lambda each: each.status.name)
-    found.sort(key=lambda each: each.status.since, reverse=True)
-    found.sort(key=lambda each: _attention(each.status, causes.get(each.status.name, ())))
-    return tuple(_card(each, causes.get(each.status.name, ()), now) for each in found)
+def cards(
+    found: Iterable[tuple[Status, tuple[Failures, ...]]],
+    causes: Causes,
+    now: datetime,
+    words: Words = KUBERNETES,
+) -> tuple[Card, ...]:
+    """What needs somebody first, by phase; of the same phase what has changed last comes first.
+
+    `found` has each campaign with its failed volumes.
+    """
+    ordered = sorted(found, key=lambda each: each[0].name)
+    ordered.sort(key=lambda each: each[0].since, reverse=True)
+    ordered.sort(key=lambda each: _attention(each[0], causes.get(each[0].name, ())))
+    return tuple(
+        _card(status, failures, causes.get(status.name, ()), now, words)
+        for status, failures in ordered
+    )
 
 
 def _attention(status: Status, why: Sequence[Cause]) -> tuple[int, int]:
@@ -49,15 +58,25 @@ def _attention(status: Status, why: Sequence[Cause]) -> tuple[int, int]:
     place = status.place.in_cluster_queue if status.place else 0
     order = [str(phase) for phase in PHASES]
     rank = order.index(status.shown_phase)
-    calm = not why or why[0].code in CALM
-    if status.shown_phase in (Phase.RUNNING, Phase.WAITING) and not calm:
+    if status.shown_phase in (Phase.RUNNING, Phase.WAITING) and not _is_calm(why):
         return order.index(Phase.MISSING), 1
     return rank, place
 
 
-def _card(facts: Facts, why: Sequence[Cause], now: datetime) -> Card:
-    status = facts.status
-    failures = failed_volumes(facts)
+def _is_calm(why: Sequence[Cause]) -> bool:
+    """Whether nobody has to do anything. Slurm's reasons have a remedy where somebody has."""
+    if not why:
+        return True
+    return why[0].code in CALM or (why[0].code == "waits" and not why[0].remedy)
+
+
+def _card(
+    status: Status,
+    failures: tuple[Failures, ...],
+    why: Sequence[Cause],
+    now: datetime,
+    words: Words,
+) -> Card:
     done, failed = shares(status)
     return Card(
         name=status.name,
@@ -69,11 +88,11 @@ def _card(facts: Facts, why: Sequence[Cause], now: datetime) -> Card:
         done_share=done,
         failed_share=failed,
         remaining=_remaining(status, now),
-        banners=tuple(_banners(status, now)),
+        banners=tuple(_banners(status, now, words)),
         causes=tuple(_told(why)),
         failures=failures,
         more_failed=max(status.failed - sum(each.number for each in failures), 0),
-        facts=tuple(_facts(status, now)),
+        facts=tuple(_facts(status, now, words)),
     )
 
 
@@ -96,26 +115,27 @@ def _remaining(status: Status, now: datetime) -> str:
     return f"about {minutes(eta.seconds)} left ({low.removesuffix(f' {unit}')} to {high})"
 
 
-def _banners(status: Status, now: datetime) -> Iterator[Banner]:
+def _banners(status: Status, now: datetime, words: Words) -> Iterator[Banner]:
     since = moment(status.since, now)
     if status.shown_phase == DRIFTED:
-        yield Banner("drift", f"Not as git has it. On the cluster it is {status.phase}", since)
+        where = words.place[:1].upper() + words.place[1:]
+        yield Banner("drift", f"Not as git has it. {where} it is {status.phase}", since)
     elif status.phase is Phase.PAUSED:
         yield Banner("stop", str(status.phase), since)
     elif status.phase is Phase.PAUSING and not status.hold:
         yield Banner("stop", "To be paused, and not paused yet", since)
     if status.hold and not status.phase.is_end:
-        yield _hold_banner(status, status.hold, now)
+        yield _hold_banner(status, status.hold, now, words)
 
 
-def _hold_banner(status: Status, mark: Mark, now: datetime) -> Banner:
+def _hold_banner(status: Status, mark: Mark, now: datetime, words: Words) -> Banner:
     """Whose hold it is; why is among the causes."""
     by = f" of {said(mark.by)}" if mark.by else ""
     if status.phase is Phase.HELD:
         return Banner("stop", f"Held: {named(mark)}{by}", moment(mark.at, now))
     if status.phase is Phase.PAUSING:
         return Banner("stop", f"Being held: {named(mark)}{by}", moment(mark.at, now))
-    return Banner("stop", f"Not stopped by {named(mark)}{by}", moment(mark.at, now))
+    return Banner("stop", words.running.format(hold=f"{named(mark)}{by}"), moment(mark.at, now))
 
 
 def _told(why: Sequence[Cause]) -> Iterator[Cause]:
@@ -126,18 +146,19 @@ def _told(why: Sequence[Cause]) -> Iterator[Cause]:
             yield cause
 
 
-def _facts(status: Status, now: datetime) -> Iterator[tuple[str, str]]:
+def _facts(status: Status, now: datetime, words: Words) -> Iterator[tuple[str, str]]:
     if status.phase is Phase.WAITING:
-        place = status.place
-        yield "Place", str(place.in_cluster_queue) if place else "not known"
+        place = str(status.place.in_cluster_queue) if status.place else words.unplaced
+        yield from (("Place", place),) if place else ()
     if status.active:
         started = f", {status.ready} started" if status.ready < status.active else ""
-        yield "Pods", f"{status.active}{started}"
+        yield f"{words.worker.capitalize()}s", f"{status.active}{started}"
     if status.parts > 1:
-        yield "Jobs", str(status.parts)
+        yield words.jobs, str(status.parts)
     for word, value in (
         ("Priority", status.priority),
         ("Size", status.size),
+        (words.queue, status.queue if words.queue else ""),
         ("Flavor", ", ".join(status.admission.flavors)),
         ("Pipeline", status.pipeline),
     ):

@@ -1,6 +1,6 @@
 """The failed volumes of a campaign by their names, with what each said last."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from converter.cluster.objects import Object, index_ranges
@@ -18,10 +18,14 @@ def failed_volumes(facts: Facts) -> tuple[Failures, ...]:
 
     Those of its Jobs or, where these are gone, of the records.
     """
+    return put_together(_all(facts)) if facts.status.failed else ()
+
+
+def put_together(failures: Iterable[tuple[str, str]]) -> tuple[Failures, ...]:
+    """The same of volumes and how each failed."""
     ways: dict[str, list[str]] = {}
-    if facts.status.failed:
-        for volume, how in _all(facts):
-            ways.setdefault(how, []).append(volume)
+    for volume, how in failures:
+        ways.setdefault(how, []).append(volume)
     # What nothing is known of comes last.
     ordered = sorted(ways.items(), key=lambda way: (not way[0], -len(way[1])))
     return tuple(Failures(len(ids), how, tuple(ids[:NAMED])) for how, ids in ordered[:WAYS])

@@ -2,8 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from converter.errors import CampaignsError
 from converter.report.model import Model
@@ -17,19 +16,32 @@ LOOKING_SECONDS: Final = 30.0
 PATIENCE_SECONDS: Final = 4.0
 # A cluster with a thousand campaigns takes its time, and has others to answer too.
 _SHARE_OF_TIME: Final = 4
+# After so many reads without news what is shown is old.
+_MISSED: Final = 3
+
+
+class Source(Protocol):
+    """What a page is read from, every so many seconds. `asked` is who answers."""
+
+    seconds: float
+    asked: str
+
+    def read(self) -> Model:
+        """As it is now. Raises CampaignsError where it cannot be read."""
+        ...
 
 
 class Board:
-    """One page for all who look. `read` is called in a thread of its own, `first` is its first
-    answer. A read that fails leaves what was read before, and says so.
+    """One page for all who look. `source` is read in a thread of its own, `first` is what was read
+    before. A read that fails leaves what was read before, and says so.
     """
 
-    def __init__(self, read: Callable[[], Model], first: Model, seconds: float = SECONDS) -> None:
-        self._read = read
-        self._seconds = seconds
+    def __init__(self, source: Source, first: Model) -> None:
+        self._source = source
         self._changed = threading.Condition()
         self._model = first
         self._trouble = ""
+        self._is_reading = False
         self._read_at = self._looked_at = time.monotonic()
         self._text = ""
 
@@ -50,36 +62,40 @@ class Board:
             if trouble:
                 return page(self._model, Live(SECONDS, trouble))
             if not self._text:
-                self._text = page(self._model, Live(SECONDS))
+                self._text = page(self._model, Live(SECONDS, reads=round(self._source.seconds)))
             return self._text
 
     def _why_old(self) -> str:
         age = time.monotonic() - self._read_at
         if self._trouble:
             return f"It was read {minutes(age)} ago, and cannot be read now: {self._trouble}"
-        if age > LOOKING_SECONDS:
-            return f"It was read {minutes(age)} ago, and the API server has not answered since."
-        return ""
+        if age <= max(LOOKING_SECONDS, _MISSED * self._source.seconds):
+            return ""
+        asked = self._source.asked
+        why = f"{asked} has not answered since" if self._is_reading else f"{asked} answers slowly"
+        return f"It was read {minutes(age)} ago, and {why}."
 
     def _follow(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(self._is_looked_at)
+                self._is_reading = True
             began = time.monotonic()
             try:
-                model, trouble = self._read(), ""
+                model, trouble = self._source.read(), ""
             except CampaignsError as error:
                 model, trouble = None, str(error)
             except Exception as error:
                 # Nobody sees how a thread ends: the page would stay old and not say why.
                 model, trouble = None, f"{type(error).__name__}: {error}"
             with self._changed:
-                self._trouble = trouble
+                self._trouble, self._is_reading = trouble, False
                 if model is not None:
                     self._model, self._text = model, ""
                     self._read_at = time.monotonic()
                 self._changed.notify_all()
-            time.sleep(max(self._seconds, _SHARE_OF_TIME * (time.monotonic() - began)))
+            took = time.monotonic() - began
+            time.sleep(max(self._source.seconds, _SHARE_OF_TIME * took))
 
     def _is_looked_at(self) -> bool:
         return time.monotonic() <= self._looked_at + LOOKING_SECONDS

@@ -29,8 +29,31 @@ def phase_words(phase: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """What a backend calls things.
+
+    `worker` works on a volume, `jobs` are what a campaign is made of, `queue` is what it names to
+    be queued, empty where that is not shown. `unplaced` is the place of what waits and has none,
+    empty where none is expected. `clock` tells the times. `running` is what a hold does to
+    what runs, `past` says what of the past is not known.
+    """
+
+    worker: str = "pod"
+    jobs: str = "Jobs"
+    queue: str = ""
+    place: str = "on the cluster"
+    unplaced: str = "not known"
+    clock: str = "the API server's"
+    running: str = "Not stopped by {hold}"
+    past: str = "Kueue keeps the time of the last eviction only"
+
+
+KUBERNETES: Final = Words()
+
+
+@dataclass(frozen=True, slots=True)
 class About:
-    """Where the page comes from. `commit` is empty outside git; `now` is the API server's time."""
+    """Where the page comes from. `commit` is empty outside git; `now` is the cluster's time."""
 
     repository: str
     commit: str
@@ -109,7 +132,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """What stands at a place of the ClusterQueue, or at several where it is not told who is there.
+    """What stands at a place of a queue, or at several where it is not told who is there.
 
     `campaign` is empty for what is none of this repository's.
     """
@@ -122,9 +145,10 @@ class QueueRow:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The queue in order. `unread` says in words why the order is not known."""
+    """A queue in order. `unread` says in words why the order is not known."""
 
-    local_queue: str
+    kind: str
+    name: str
     rows: tuple[QueueRow, ...] = ()
     more: int = 0
     unread: str = ""
@@ -159,17 +183,24 @@ class FlavorUsage:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The quota of a ClusterQueue. `unread` says why it is not known; `state` is a fault of it."""
+    """The quota of a ClusterQueue. `unread` says why it is not known; `state` is a fault of it.
+
+    Not `exists`: the backend has none, and the page has no section for it.
+    """
 
     cluster_queue: str = ""
     flavors: tuple[FlavorUsage, ...] = ()
     state: str = ""
     unread: str = ""
+    exists: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to a campaign; `kind` is admitted, evicted, created or ended."""
+    """Something that happened to a campaign.
+
+    `kind` is admitted, evicted, stopped, created or ended.
+    """
 
     at: Moment
     campaign: str
@@ -213,24 +244,32 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The lanes that are drawn and the events that are listed, and how many of each are not."""
+    """The lanes that are drawn and the events that are listed, and how many of each are not.
+
+    `marks` are the kinds of events that lanes have.
+    """
 
     ticks: tuple[Tick, ...] = ()
     lanes: tuple[Lane, ...] = ()
     more_lanes: int = 0
     events: tuple[Event, ...] = ()
     more_events: int = 0
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Everything that a page shows. `counts` has each phase, `unread` what could not be read."""
+    """Everything that a page shows. `counts` has each phase, `unread` what could not be read.
+
+    `queues` are those that campaigns wait in; there may be none.
+    """
 
     about: About
     now: Moment
     counts: tuple[tuple[str, int], ...]
     cards: tuple[Card, ...]
-    queue: Queue
+    queues: tuple[Queue, ...]
     quota: Quota
     timeline: Timeline
     unread: tuple[str, ...] = ()
+    words: Words = KUBERNETES

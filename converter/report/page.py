@@ -29,11 +29,13 @@ _BLANKS: Final = re.compile(r"\n\s*")
 class Live:
     """A page that is served: how many seconds until it asks for news, and what is wrong.
 
-    `trouble` says why what is shown is no longer new, and is empty where it is.
+    `trouble` says why what is shown is no longer new, and is empty where it is. `reads` is after
+    how many seconds there may be news, where that is longer.
     """
 
     seconds: int
     trouble: str = ""
+    reads: int = 0
 
 
 def page(model: Model, live: Live | None = None) -> str:

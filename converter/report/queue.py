@@ -10,15 +10,21 @@ from converter.observe.places import Place
 from converter.observe.snapshot import Snapshot
 from converter.report.model import Queue, QueueRow
 
+KIND: Final = "LocalQueue"
 SHOWN: Final = 50
 
 
 def queue_of(snapshot: Snapshot, settings: Settings) -> Queue:
     """Whose places are known: those of the LocalQueue; of others in between, how many they are."""
     if snapshot.places.unread:
-        return Queue(settings.queue, unread=snapshot.places.unread)
+        return Queue(KIND, settings.queue, unread=snapshot.places.unread)
     rows = tuple(_rows(snapshot.places.found, _jobs_by_workload(snapshot), settings))
-    return Queue(settings.queue, rows[:SHOWN], max(len(rows) - SHOWN, 0))
+    return Queue(KIND, settings.queue, rows[:SHOWN], max(len(rows) - SHOWN, 0))
+
+
+def places_spelt(first: int, number: int) -> str:
+    """``4``, or ``4-6`` for three places from 4 on."""
+    return str(first) if number == 1 else f"{first}\N{EN DASH}{first + number - 1}"
 
 
 def _rows(
@@ -33,8 +39,7 @@ def _rows(
 
 
 def _others(first: int, number: int) -> QueueRow:
-    places = str(first) if number == 1 else f"{first}\N{EN DASH}{first + number - 1}"
-    return QueueRow(places, "", f"{number} of other queues")
+    return QueueRow(places_spelt(first, number), "", f"{number} of other queues")
 
 
 def _row(place: Place, job: Object | None, settings: Settings) -> QueueRow:

@@ -18,6 +18,7 @@ from converter.observe.snapshot import Snapshot
 from converter.observe.status import Status
 from converter.reconcile.queue_chain import read_chain
 from converter.report.build import model_of
+from converter.report.live import SECONDS
 from converter.report.model import About, Model
 
 # Why apply would not create a campaign is found by dry runs, which cost as much as an apply.
@@ -32,6 +33,8 @@ class Reading:
 
     client: Client
     sources: Callable[[], tuple[Repo, str]]
+    seconds: float = SECONDS
+    asked: str = "the API server"
     _refusals: Mapping[str, Refusal | None] = field(default_factory=lambda: EMPTY)
     _refusals_at: float = float("-inf")
 

@@ -22,6 +22,7 @@ from converter.wording import said
 LANES: Final = 40
 EVENTS: Final = 60
 TICKS: Final = 6
+MARKS: Final = ("admitted", "evicted")
 _STOPPED: Final = (Phase.PAUSED, Phase.HELD, Phase.PAUSING)
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 _STEPS: Final = (
@@ -31,33 +32,45 @@ _STEPS: Final = (
 
 
 @dataclass(slots=True)
-class _History:
-    """One campaign: what happened when, and in which state it was from when to when."""
+class History:
+    """One campaign: what happened when, of which kind, and in which state it was when."""
 
     campaign: str
     events: list[tuple[datetime, str, str]] = field(default_factory=list)
     spans: list[tuple[datetime, datetime, str]] = field(default_factory=list)
 
     def note(self, at: datetime | None, kind: str, what: str) -> None:
+        """Something happened, if it is known when."""
         if at is not None:
             self.events.append((at, kind, what))
 
     def was(self, start: datetime | None, end: datetime | None, kind: str) -> None:
+        """It was waiting, running or stopped, if it is known from when to when."""
         if start is not None and end is not None and start < end:
             self.spans.append((start, end, kind))
 
     @property
     def last(self) -> datetime:
+        """When something happened last."""
         return max(at for at, _, _ in self.events)
 
     @property
     def first(self) -> datetime:
+        """When something happened first."""
         return min(at for at, _, _ in self.events)
 
 
 def timeline_of(facts: Iterable[Facts], now: datetime) -> Timeline:
-    """The campaigns to which something happened last, drawn from the one that was created first."""
-    found = [history for history in (_history(each, now) for each in facts) if history.events]
+    """What Kueue and the Jobs still tell of each campaign."""
+    return told((_history(each, now) for each in facts), now, MARKS)
+
+
+def told(histories: Iterable[History], now: datetime, marks: tuple[str, ...] = ()) -> Timeline:
+    """The campaigns to which something happened last, drawn from the one that was created first.
+
+    Events of the kinds `marks` are drawn too.
+    """
+    found = [history for history in histories if history.events]
     if not found:
         return Timeline()
     found.sort(key=lambda each: (each.last, each.campaign), reverse=True)
@@ -69,15 +82,16 @@ def timeline_of(facts: Iterable[Facts], now: datetime) -> Timeline:
     axis = _Axis(drawn[0].first, now)
     return Timeline(
         ticks=tuple(axis.ticks()),
-        lanes=tuple(axis.lane(each) for each in drawn),
+        lanes=tuple(axis.lane(each, marks) for each in drawn),
         more_lanes=len(found) - len(drawn),
         events=tuple(Event(moment_at(at, now), *rest) for at, *rest in events[:EVENTS]),
         more_events=max(len(events) - EVENTS, 0),
+        marks=marks,
     )
 
 
-def _history(facts: Facts, now: datetime) -> _History:
-    history = _History(facts.status.name)
+def _history(facts: Facts, now: datetime) -> History:
+    history = History(facts.status.name)
     for part in facts.parts():
         alone = len(facts.jobs) == 1
         _of_job(
@@ -92,7 +106,7 @@ def _history(facts: Facts, now: datetime) -> _History:
 
 
 def _of_job(
-    history: _History,
+    history: History,
     job: Object,
     workloads: Sequence[Object],
     phase: Phase,
@@ -116,7 +130,7 @@ def _of_job(
 
 
 def _of_workload(
-    history: _History,
+    history: History,
     workload: Object,
     created: datetime | None,
     ended: datetime | None,
@@ -175,16 +189,14 @@ class _Axis:
         share = (at - self.start).total_seconds() / self._seconds
         return round(100 * min(max(share, 0.0), 1.0), 2)
 
-    def lane(self, history: _History) -> Lane:
+    def lane(self, history: History, kinds: tuple[str, ...]) -> Lane:
         """What is drawn of a campaign."""
         spans = (
             Span(kind, self.percent(start), round(self.percent(end) - self.percent(start), 2))
             for start, end, kind in history.spans
         )
         marks = (
-            Mark(kind, self.percent(at))
-            for at, kind, _ in sorted(history.events)
-            if kind in ("admitted", "evicted")
+            Mark(kind, self.percent(at)) for at, kind, _ in sorted(history.events) if kind in kinds
         )
         return Lane(history.campaign, tuple(spans), tuple(marks))
 

@@ -5,8 +5,7 @@ is gone on with and not begun again.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
 
@@ -70,11 +69,22 @@ def state_of(line: str) -> State:
         state = State(**values)
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableState(f"a file of the state cannot be read ({error})") from error
-    for text in (state.name, state.campaign, state.repository):
-        if not isinstance(text, str) or not text:
-            raise UnreadableState("a file of the state names no campaign")
+    for each in fields(State):
+        value = getattr(state, each.name)
+        if each.type in (str, int, bool) and type(value) is not each.type:
+            raise UnreadableState(f"a file of the state has the {each.name} {value!r}")
+    if not (state.name and state.campaign and state.repository):
+        raise UnreadableState("a file of the state names no campaign")
+    if min(state.job, state.part, state.total, state.window, state.at) < 0:
+        raise UnreadableState("a file of the state has a number below zero")
+    if (state.step is Step.ENDED) is not (state.record is not None):
+        raise UnreadableState("a file of the state has an end without a record, or none with one")
     return state
 
 
-def _record(data: Mapping[str, str] | None) -> Record | None:
-    return None if data is None else Record.from_data(data)
+def _record(data: Any) -> Record | None:
+    if data is None:
+        return None
+    if not isinstance(data, dict) or not all(isinstance(each, str) for each in data.values()):
+        raise ValueError("its record is none")
+    return Record.from_data(data)

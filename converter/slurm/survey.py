@@ -1,17 +1,17 @@
 """All that an apply and a status look at, read in one call: the state, Slurm's jobs, results."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
 from converter.slurm.comment import comment_of
 from converter.slurm.errors import SlurmUnavailable
 from converter.slurm.host import Host
-from converter.slurm.job import Job
+from converter.slurm.job import Job, Phase
 from converter.slurm.layout import repository_key
 from converter.slurm.squeue import parse_jobs
-from converter.slurm.state import State, UnreadableState, state_of
+from converter.slurm.state import State, Step, UnreadableState, state_of
 
 _MARKS: Final = ("==state==\n", "==squeue==\n", "==results==\n")
 # NAME/results/INDEX:CODE ATTEMPT TIME
@@ -19,6 +19,8 @@ _RESULT: Final = re.compile(
     r"(?P<name>[a-z0-9-]+)/results/(?P<index>[0-9]{1,7}):(?P<code>[0-9]{1,3}) "
     r"(?P<attempt>[0-9]+) (?P<at>[0-9TZ:-]+)"
 )
+# NAME/ended
+_ENDED: Final = re.compile(r"(?P<name>[a-z0-9-]+)/ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Survey:
 
     `jobs` are Slurm's records of each, `results` what its tasks have written, by index.
     `unreadable` counts files of the state that cannot be read. `host_epoch` is the host's clock.
+    `others` are the jobs of others that wait, as far as Slurm shows them. `ended` are arrays whose
+    directory says that they have ended.
     """
 
     host_epoch: int
@@ -43,6 +47,8 @@ class Survey:
     jobs: Mapping[str, Sequence[Job]]
     results: Mapping[str, Mapping[int, Result]]
     unreadable: int = 0
+    others: Sequence[Job] = ()
+    ended: Set[str] = frozenset()
 
 
 def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Survey:
@@ -59,8 +65,13 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
     if not clock.strip().isdecimal():
         raise SlurmUnavailable(f"{host} tells no time: {clock.strip()!r}")
     states, unreadable = _states(lines.splitlines(), repository)
-    jobs = _by_name(parse_jobs(listed), repository)
-    return Survey(int(clock), states, jobs, _results(rest.splitlines()), unreadable)
+    known = parse_jobs(listed)
+    jobs = _by_name(known, repository, states.values())
+    ours = {job.job_id for found in jobs.values() for job in found}
+    others = [job for job in known if job.phase is Phase.PENDING and job.job_id not in ours]
+    written = rest.splitlines()
+    over = {match["name"] for match in map(_ENDED.fullmatch, written) if match is not None}
+    return Survey(int(clock), states, jobs, _results(written), unreadable, others, over)
 
 
 def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], int]:
@@ -77,14 +88,24 @@ def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], in
     return found, unreadable
 
 
-def _by_name(jobs: Iterable[Job], repository: str) -> dict[str, list[Job]]:
-    """Those whose comment says that they are this repository's: a number alone proves nothing."""
+def _by_name(jobs: Iterable[Job], repository: str, states: Iterable[State]) -> dict[str, list[Job]]:
+    """Those whose comment says that they are this repository's.
+
+    A number alone proves nothing. But of an array that has not ended, one that has its number and
+    its name is it, whatever somebody has made of the comment; and where the comment is ours, it is
+    it by another name too. Else a live array would count as gone.
+    """
     found: dict[str, list[Job]] = {}
     key = repository_key(repository)
+    going = {
+        state.job: state.name for state in states if state.job and state.step is not Step.ENDED
+    }
     for job in jobs:
         comment = comment_of(job.comment)
-        if comment is not None and comment.campaign and comment.repository == key:
-            found.setdefault(job.name, []).append(job)
+        ours = comment is not None and bool(comment.campaign) and comment.repository == key
+        name = going.get(job.array_job_id or job.job_id, "")
+        if ours or (comment is None and name == job.name and name):
+            found.setdefault(name if ours and name else job.name, []).append(job)
     return found
 
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from converter.reconcile.record import FAILED, FINISHED, PARTLY_FAILED, Record
 from converter.reconcile.slurm.planning import Array
+from converter.reconcile.slurm.submission import Submission
+from converter.slurm.state import State
 from converter.times import instant, rfc3339
 
 
@@ -15,6 +17,13 @@ def ended(array: Array, volumes: Sequence[str], now: int) -> Record | None:
     if array.state is not None and array.state.record is not None:
         return array.state.record
     return record_of(array, volumes, rfc3339(now)) if array.has_gone else None
+
+
+def volumes_of(state: State | None, part: Submission | None) -> tuple[str, ...]:
+    """The ids by index of what was submitted, as git has them; empty where git has others."""
+    if state is None or part is None or state.volumes_sha256 != part.volumes_sha256:
+        return ()
+    return part.volumes
 
 
 def record_of(array: Array, volumes: Sequence[str], now: str) -> Record:

@@ -1,6 +1,6 @@
 """What an apply does about each array: pure rules over what git wants and what there is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -44,8 +44,12 @@ class Array:
 
     @property
     def going(self) -> tuple[Job, ...]:
-        """The records that run, or are about to be over or back in the queue."""
-        return tuple(job for job in self.jobs if job.phase in (Phase.RUNNING, Phase.COMPLETING))
+        """The records that run, or are about to be over or back in the queue.
+
+        One whose state is not known may run: nothing may count on it that it does not.
+        """
+        resting = (Phase.PENDING, Phase.ENDED)
+        return tuple(job for job in self.jobs if job.phase not in resting)
 
     @property
     def has_gone(self) -> bool:
@@ -64,9 +68,22 @@ class Array:
         return all(self.now - (job.end or 0) >= COMES_BACK_SECONDS for job in self.jobs)
 
     @property
+    def is_void(self) -> bool:
+        """Whether it was about to be submitted, and Slurm has nothing of it."""
+        state = self.state
+        return state is not None and state.step is Step.SUBMITTING and not self.numbers
+
+    @property
     def has_ended(self) -> bool:
         """Whether it was seen to have ended, so that it is never to run again."""
         return self.state is not None and self.state.step is Step.ENDED
+
+    @property
+    def runs_again(self) -> bool:
+        """Whether Slurm has something of it that may run though it has ended: somebody has had it
+        queued again.
+        """
+        return self.has_ended and any(job.phase is not Phase.ENDED for job in self.jobs)
 
     @property
     def hold(self) -> Mark | None:
@@ -115,17 +132,22 @@ def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
         campaigns.setdefault(each.campaign, []).append(each)
     names = {each.name for each in wanted}
     arrays = {name: array_of(name, found) for name in {*names, *found.states, *found.jobs}}
+    there: dict[str, list[str]] = {}
+    for name in sorted(arrays):
+        there.setdefault(campaign_of(arrays[name]), []).append(name)
     claims = _Claims(arrays, wanted)
     held_back: dict[str, str] = {}
     submitted: list[Submission] = []
     finished, paused, resumed = [], [], []
     for campaign, parts in campaigns.items():
-        reason = _objection(parts, arrays, found) or claims.objection(parts, arrays)
+        reason = _objection(parts, there.get(campaign, ()), arrays, found) or claims.objection(
+            parts, arrays
+        )
         if reason:
             held_back[campaign] = reason
         for part in parts:
             array = arrays[part.name]
-            if array.has_ended or array.has_gone:
+            if (array.has_ended and not array.runs_again) or array.has_gone:
                 continue
             if part.suspended:
                 paused.append(part)
@@ -142,13 +164,13 @@ def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
         tuple(finished),
         tuple(paused),
         tuple(resumed),
-        tuple(sorted(set(arrays) - names - _of_campaigns(arrays, campaigns))),
+        # A campaign that git has, cut into other parts, is held back.
+        tuple(
+            sorted(
+                set(arrays) - names - {name for each in campaigns for name in there.get(each, ())}
+            )
+        ),
     )
-
-
-def _of_campaigns(arrays: Mapping[str, Array], campaigns: Iterable[str]) -> set[str]:
-    """Arrays of campaigns that git has, cut into other parts: such a campaign is held back."""
-    return {name for name, array in arrays.items() if campaign_of(array) in set(campaigns)}
 
 
 def campaign_of(array: Array) -> str:
@@ -159,9 +181,11 @@ def campaign_of(array: Array) -> str:
     return next((comment.campaign for comment in said if comment is not None), "")
 
 
-def _objection(parts: Sequence[Submission], arrays: Mapping[str, Array], found: Survey) -> str:
+def _objection(
+    parts: Sequence[Submission], others: Sequence[str], arrays: Mapping[str, Array], found: Survey
+) -> str:
+    """Why a campaign may not be sent on; `others` are its arrays that are there."""
     campaign, names = parts[0].campaign, {part.name for part in parts}
-    others = sorted(name for name, each in arrays.items() if campaign_of(each) == campaign)
     if strangers := [name for name in others if name not in names]:
         return (
             f"its list of volumes differs from what was applied as {', '.join(strangers)}: put the "
@@ -169,7 +193,7 @@ def _objection(parts: Sequence[Submission], arrays: Mapping[str, Array], found: 
         )
     for part in parts:
         array = arrays[part.name]
-        checks = (_unreadable, _twice, _on_its_way, _other_work, _changed)
+        checks = (_unreadable, _again, _twice, _on_its_way, _forgotten, _other_work, _changed)
         for rule in checks:
             if reason := rule(part, array, found):
                 return reason
@@ -192,7 +216,24 @@ def _unreadable(part: Submission, array: Array, found: Survey) -> str:
     )
 
 
+def _again(part: Submission, array: Array, found: Survey) -> str:
+    if not array.runs_again:
+        return ""
+    numbers = " ".join(map(str, array.numbers))
+    return (
+        f"it has ended, and somebody has had tasks of it queued again (array {numbers}): cancel "
+        f"them with scancel {numbers}, and apply again"
+    )
+
+
 def _twice(part: Submission, array: Array, found: Survey) -> str:
+    kept = array.state.job if array.state is not None else 0
+    if kept and array.numbers and kept not in array.numbers:
+        numbers = " ".join(map(str, array.numbers))
+        return (
+            f"it was submitted as array {kept}, and Slurm has {numbers} under its name: cancel "
+            f"that with scancel {numbers}, and apply again"
+        )
     if len(array.numbers) < 2:
         return ""
     numbers = " and ".join(map(str, array.numbers))
@@ -220,6 +261,18 @@ def _on_its_way(part: Submission, array: Array, found: Survey) -> str:
     )
 
 
+def _forgotten(part: Submission, array: Array, found: Survey) -> str:
+    """What its tasks have written outlives a state that somebody has lost."""
+    if array.state is not None or array.numbers:
+        return ""
+    if not array.results and part.name not in found.ended:
+        return ""
+    return (
+        "tasks of it have run, as its directory on the Slurm host says, and nothing else is kept "
+        "of it: write a new campaign file, or move that directory away to run it again"
+    )
+
+
 def _other_work(part: Submission, array: Array, found: Survey) -> str:
     if array.state is not None:
         return ""
@@ -238,7 +291,7 @@ def _other_work(part: Submission, array: Array, found: Survey) -> str:
 
 def _changed(part: Submission, array: Array, found: Survey) -> str:
     state = array.state
-    if state is None:
+    if state is None or array.is_void:
         return ""
     rename = "put the old file back and write a new campaign file for the new work"
     if state.volumes_sha256 != part.volumes_sha256:
@@ -267,15 +320,35 @@ class _Claims:
 
     def __init__(self, arrays: Mapping[str, Array], wanted: Sequence[Submission]) -> None:
         self._owners: dict[tuple[str, str], str] = {}
-        for part in wanted:
-            array = arrays[part.name]
-            if array.state is not None and not array.has_ended:
+        live = {
+            name: array.state
+            for name, array in arrays.items()
+            if array.state is not None and not (array.has_ended or array.has_gone)
+        }
+        # What is there comes before what may only be on its way.
+        for part in sorted(wanted, key=lambda each: arrays[each.name].is_void):
+            if part.name in live:
                 self._claim(part)
+        # Of a list that git has no more the volumes are not known, but whether it is the same one.
+        names = {part.name for part in wanted}
+        self._lists = {
+            (state.pipeline, state.volumes_sha256): state.campaign
+            for name, state in live.items()
+            if name not in names
+        }
 
     def objection(self, parts: Sequence[Submission], arrays: Mapping[str, Array]) -> str:
         """Why new parts may not go out; what goes out lays claim to its volumes."""
-        new = [part for part in parts if arrays[part.name].state is None]
+        new = [
+            part for part in parts if arrays[part.name].state is None or arrays[part.name].is_void
+        ]
         for part in new:
+            if owner := self._lists.get((part.pipeline, part.volumes_sha256)):
+                return (
+                    f"its volumes are those of campaign {owner} of the same pipeline, which git "
+                    "has no more and which has not ended: put its old file back, or apply with "
+                    "--prune, which cancels it, and then again"
+                )
             for volume in part.volumes:
                 owner = self._owners.get((part.pipeline, volume), part.campaign)
                 if owner != part.campaign:

@@ -8,13 +8,10 @@ import pytest
 from unit.reconcile.queue_objects import chain, cluster_queue, group, local_queue
 from unit.report.archive import NOW, Site, archive, at, campaign, condition, queue, repository
 
-from converter.explain.facts import Facts
 from converter.holds.mark import Mark
 from converter.observe.phase import Phase
-from converter.observe.places import Place, Places
-from converter.observe.snapshot import Snapshot
+from converter.observe.places import Place
 from converter.observe.status import Status
-from converter.reconcile.live import Live
 from converter.reconcile.queue_chain import Missing, Unknown
 from converter.report.cards import cards as cards_of
 from converter.report.cards import shares
@@ -92,8 +89,7 @@ def test_what_is_stopped_or_drifted_says_since_when(name: str, banner: tuple[str
 def test_a_hold_has_a_banner_until_the_end(phase: Phase, drift: str, words: list[str]) -> None:
     mark = Mark(7, at="2026-03-09T15:00:00Z", by="ops")
     status = Status("letters", phase, 3, drift=drift, hold=mark)
-    facts = Facts(status, archive().repo.settings, Snapshot(NOW, Live(), Places({})))
-    (card,) = cards_of([facts], {}, NOW)
+    (card,) = cards_of([(status, ())], {}, NOW)
     assert [each.text for each in card.banners] == words
 
 
@@ -146,7 +142,7 @@ def test_one_failure_in_ten_thousand_can_be_seen(
 
 
 def test_the_queue_in_order_with_the_gaps_of_others() -> None:
-    assert archive().model().queue.rows == (
+    assert archive().model().queues[0].rows == (
         QueueRow("1", "court-records", "", "high (1000)"),
         QueueRow("2–3", "", "2 of other queues"),  # noqa: RUF001 - a range
         QueueRow("4", "glass-negatives", "", "0"),
@@ -162,7 +158,7 @@ def test_others_in_the_same_queue_are_named_as_far_as_they_are_known() -> None:
     site.add_waiting("letters", at(1), 2)
     site.places["job-unknown"] = Place(3, 3, 5)
     site.jobs[1]["metadata"]["annotations"]["gitops-campaigns.io/repository"] = "other"
-    assert [(row.campaign, row.who) for row in site.model().queue.rows] == [
+    assert [(row.campaign, row.who) for row in site.model().queues[0].rows] == [
         ("maps", ""),
         ("", "letters, of another repository"),
         ("", "another in LocalQueue gpu"),
@@ -172,7 +168,7 @@ def test_others_in_the_same_queue_are_named_as_far_as_they_are_known() -> None:
 def test_a_long_queue_is_cut_and_the_rest_counted() -> None:
     site = Site(repository())
     site.places = {f"job-{number}": Place(number, number, 0) for number in range(1, 71)}
-    found = site.model().queue
+    (found,) = site.model().queues
     assert (len(found.rows), found.more) == (50, 20)
 
 
@@ -182,7 +178,7 @@ def test_what_may_not_be_read_is_said() -> None:
     site.chain = chain(queue=Unknown("not permitted to read LocalQueue gpu"))
     site.unread = ("pods: not permitted to read them",)
     model = site.model()
-    assert model.queue.unread == "not permitted to read the places in the queue"
+    assert model.queues[0].unread == "not permitted to read the places in the queue"
     assert model.quota.unread == "not permitted to read LocalQueue gpu"
     assert model.unread == (
         "pods: not permitted to read them",

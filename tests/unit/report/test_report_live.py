@@ -24,6 +24,8 @@ class Cluster:
     model: Model = field(default_factory=lambda: archive().model())
     failure: Exception | None = None
     reads: int = 0
+    seconds: float = 0.01
+    asked: str = "the API server"
 
     def read(self) -> Model:
         self.reads += 1
@@ -46,7 +48,7 @@ def cluster() -> Cluster:
 
 
 def board(cluster: Cluster) -> Board:
-    made = Board(cluster.read, cluster.read(), seconds=0.01)
+    made = Board(cluster, cluster.read())
     made.start()
     return made
 
@@ -105,11 +107,12 @@ def test_an_api_server_that_does_not_answer_makes_a_page_old(
     monkeypatch.setattr(live, "PATIENCE_SECONDS", 0.05)
     stuck = threading.Event()
 
-    def read() -> Model:
-        stuck.wait(20)
-        return cluster.read()
+    class Stuck(Cluster):
+        def read(self) -> Model:
+            stuck.wait(20)
+            return cluster.read()
 
-    shown = Board(read, cluster.read(), seconds=0.01)
+    shown = Board(Stuck(), cluster.read())
     shown.start()
     until(lambda: "the API server has not answered since" in shown.page())
     stuck.set()

@@ -1,0 +1,161 @@
+"""One look at everything: what counts as ours, and what must not be taken for nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from slurm.submissions import REPOSITORY
+from unit.slurm.arrays import LETTERS, NOW, NUMBER, kept, over
+from unit.slurm.records import answer, as_22_05
+
+from converter.reconcile.slurm.planning import array_of
+from converter.slurm.comment import Comment, written
+from converter.slurm.errors import SlurmUnavailable
+from converter.slurm.host import Answer, Host
+from converter.slurm.layout import repository_key
+from converter.slurm.state import State, Step
+from converter.slurm.survey import Result, Survey, survey
+
+OURS = LETTERS.comment("c0ffee")
+THEIRS = written(Comment("letters", digest=LETTERS.digest, repository=repository_key("other")))
+HELD_ALONE = written(Comment())
+
+
+@dataclass(frozen=True)
+class Told(Host):
+    """A host that gives this answer."""
+
+    out: str = ""
+    code: int = 0
+    err: str = ""
+
+    def run(self, script: str, *arguments: str, seconds: float, data: bytes = b"") -> Answer:
+        assert (script, arguments) == ("survey.sh", ("/shared", repository_key(REPOSITORY)))
+        return Answer(self.code, self.out, self.err)
+
+
+def text(
+    *states: State | str,
+    jobs: Sequence[dict[str, Any]] = (),
+    written: str = "",
+    now: str = str(NOW),
+) -> str:
+    lines = (each if isinstance(each, str) else each.to_json() for each in states)
+    return f"{now}\n==state==\n{''.join(lines)}==squeue==\n{answer(*jobs)}\n==results==\n{written}"
+
+
+def look(out: str) -> Survey:
+    return survey(Told(out=out), "/shared", REPOSITORY, seconds=10)
+
+
+def of_squeue(**others: Any) -> dict[str, Any]:
+    """The tasks of an array that wait."""
+    array = {"job_id": NUMBER, "array_job_id": NUMBER, "array_task_string": "0-3", "priority": 9}
+    return as_22_05(**{**array, "comment": OURS, **others})
+
+
+@pytest.mark.parametrize(
+    ("state", "job", "array"),
+    [
+        (kept(), of_squeue(), "letters"),
+        (None, of_squeue(), "letters"),
+        (None, of_squeue(comment=THEIRS), ""),
+        (kept(), of_squeue(comment=THEIRS), ""),
+        (None, of_squeue(comment="a note of somebody"), ""),
+        (kept(), of_squeue(comment="a note of somebody"), "letters"),
+        (kept(), of_squeue(comment=""), "letters"),
+        (kept(), of_squeue(comment="", name="maps"), ""),
+        (kept(), of_squeue(comment="", job_id=77, array_job_id=77), ""),
+        (kept(), of_squeue(comment="", job_id=131, array_task_id=2), "letters"),
+        (kept(), of_squeue(comment=HELD_ALONE), ""),
+        (kept(), of_squeue(name="maps"), "letters"),
+        (None, of_squeue(name="maps"), "maps"),
+        (over(), of_squeue(comment=""), ""),
+        (kept(step=Step.SUBMITTING), of_squeue(comment="", job_id=0, array_job_id=0), ""),
+    ],
+    ids=[
+        "by its comment",
+        "by its comment, and nothing is kept",
+        "of another repository",
+        "of another repository, with the number that is kept",
+        "of somebody",
+        "somebody wrote its comment: by its number and name",
+        "somebody emptied its comment: by its number and name",
+        "by its number alone: no",
+        "by its name alone: no",
+        "a task of it, by its number and name",
+        "a comment of ours that names no campaign: no",
+        "somebody gave it another name: by its comment and number",
+        "the same, and nothing is kept: under that name",
+        "one that has ended: its number may be another job's by now",
+        "one whose number is not known: no",
+    ],
+)
+def test_whose_an_array_is(state: State | None, job: dict[str, Any], array: str) -> None:
+    found = look(text(*((state,) if state is not None else ()), jobs=[job]))
+    assert [name for name, jobs in found.jobs.items() if jobs] == ([array] if array else [])
+    assert [each.job_id for each in found.others] == ([] if array else [job["job_id"]])
+
+
+def test_an_array_whose_comment_somebody_wrote_has_not_gone() -> None:
+    """It would be recorded as failed while it runs, and never be paused."""
+    found = look(text(kept(), jobs=[of_squeue(comment="checked by anna", job_state="RUNNING")]))
+    assert not array_of("letters", found).has_gone
+
+
+@pytest.mark.parametrize(
+    ("line", "states", "unreadable"),
+    [
+        (kept(), ["letters"], 0),
+        ("\n", [], 1),
+        ("{}\n", [], 1),
+        (kept().to_json().strip() + kept().to_json(), [], 1),
+        (kept().to_json()[:50] + "\n", [], 1),
+        (kept().to_json().replace(REPOSITORY, "another"), [], 0),
+    ],
+    ids=["whole", "empty", "no state", "two in a line", "cut", "of another repository"],
+)
+def test_what_is_kept(line: State | str, states: list[str], unreadable: int) -> None:
+    found = look(text(line))
+    assert (list(found.states), found.unreadable) == (states, unreadable)
+
+
+def test_what_tasks_have_written() -> None:
+    lines = (
+        "letters/results/0:0 1 2026-12-01T14:19:37Z",
+        "letters/results/3:13 2 2026-12-01T14:19:38Z",
+        "letters/results/4:",
+        "letters/results/.5.131.77:0 1 2026-12-01T14:19:37Z",
+        "maps/ended",
+    )
+    found = look(text(written="\n".join(lines)))
+    assert found.results == {
+        "letters": {
+            0: Result(0, 1, "2026-12-01T14:19:37Z"),
+            3: Result(13, 2, "2026-12-01T14:19:38Z"),
+        }
+    }
+    assert found.ended == {"maps"}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        Told(out=""),
+        Told(out=f"{NOW}\n==state==\n", code=1, err="cat: letters.json: Permission denied"),
+        Told(out=f"{NOW}\n==state==\n==squeue==\n", code=1, err="squeue: error: no route"),
+        Told(out=text(now="soon")),
+        Told(
+            out=f"{NOW}\n==state==\n==squeue==\n{json.dumps({'jobs': [], 'errors': [{}]})}\n"
+            "==results==\n"
+        ),
+    ],
+    ids=["nothing", "no state", "no squeue", "no clock", "the controller is away"],
+)
+def test_what_could_not_be_read_is_never_nothing(told: Told) -> None:
+    with pytest.raises(SlurmUnavailable):
+        survey(told, "/shared", REPOSITORY, seconds=10)
