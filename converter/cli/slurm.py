@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from converter.model import Repo, SlurmSettings
@@ -11,10 +11,12 @@ from converter.reconcile.outcome import Outcome
 from converter.slurm.host import Host
 
 if TYPE_CHECKING:
+    from converter.diff.change import Comparison
     from converter.explain.cause import Cause
     from converter.holds.slurm import SlurmHolds
     from converter.observe.status import Status
     from converter.reconcile.slurm.submission import Submission
+    from converter.slurm.survey import Survey
 
 
 def apply_to_slurm(
@@ -73,12 +75,17 @@ class SlurmSource:
     """Statuses read anew each time, as `Source` has them."""
 
     places_unread = ""
+    server = "Slurm"
 
     def __init__(self, repo: Repo, slurm: SlurmSettings) -> None:
+        from converter.observe.waiting import SLURMS_PACE
+
+        self.pace = SLURMS_PACE
         self._repo = repo
         self._slurm = slurm
         self._wanted = _wanted(repo)
         self.now_at = datetime.now(UTC)
+        self._seen = time.monotonic()
 
     def read(self) -> "list[Status]":
         """Raises SlurmUnavailable."""
@@ -89,23 +96,22 @@ class SlurmSource:
         time.sleep(seconds)
 
     def now(self) -> datetime:
-        """The clock of the Slurm host, as of the last look."""
-        return self.now_at
+        """By the clock of the Slurm host, as the last look told it."""
+        return self.now_at + timedelta(seconds=int(time.monotonic() - self._seen))
 
     def look(self, name: str = "") -> Seen:
         """All campaigns, and why the one of this name is where it is. Raises SlurmUnavailable."""
         from converter.explain.slurm import slurm_causes
         from converter.observe.slurm import slurm_statuses
         from converter.observe.wanted import wanted_of
-        from converter.reconcile.slurm.ending import ended
+        from converter.reconcile.slurm.ending import ended, volumes_of
         from converter.reconcile.slurm.planning import array_of, campaign_of, plan
         from converter.slurm.layout import CAMPAIGNS, repository_key
-        from converter.slurm.survey import survey
 
         slurm, repository = self._slurm, self._repo.settings.repository
-        seconds = float(slurm.command_timeout)
-        found = survey(Host(slurm.host), slurm.directory, repository, seconds=seconds)
+        found = _survey(slurm, repository)
         self.now_at = datetime.fromtimestamp(found.host_epoch, UTC)
+        self._seen = time.monotonic()
         held_back = plan(self._wanted, found).held_back
         statuses = slurm_statuses(wanted_of(self._repo), found, held_back)
         chosen = [each for each in statuses if each.name == name]
@@ -114,11 +120,12 @@ class SlurmSource:
         names = sorted(found.states.keys() | found.jobs.keys())
         arrays = {each: array_of(each, found) for each in names}
         arrays = {each: array for each, array in arrays.items() if campaign_of(array) == name}
-        volumes = {each.name: each.volumes for each in self._wanted}
+        parts = {each.name: each for each in self._wanted}
+        volumes = {each: volumes_of(array.state, parts.get(each)) for each, array in arrays.items()}
         failed = [
             volume
             for each, array in arrays.items()
-            if (record := ended(array, volumes.get(each, ()), found.host_epoch)) is not None
+            if (record := ended(array, volumes[each], found.host_epoch)) is not None
             for volume in record.failed_volumes
         ]
         logs = f"{slurm.directory}/{CAMPAIGNS}/{repository_key(repository)}/{name}"
@@ -132,3 +139,39 @@ def _wanted(repo: Repo) -> "list[Submission]":
 
     priorities = {campaign.name: campaign.priority for campaign in repo.campaigns.values()}
     return submissions(render_slurm(repo), priorities)
+
+
+def _survey(slurm: SlurmSettings, repository: str) -> "Survey":
+    from converter.slurm.survey import survey
+
+    seconds = float(slurm.command_timeout)
+    return survey(Host(slurm.host), slurm.directory, repository, seconds=seconds)
+
+
+def compare_with_slurm(
+    repo: Repo, slurm: SlurmSettings, *, prune: bool, release_holds: bool
+) -> "Comparison":
+    """What an apply would change. Raises SlurmUnavailable."""
+    from converter.diff.slurm import compare
+
+    return compare(
+        _wanted(repo),
+        _survey(slurm, repo.settings.repository),
+        prune=prune,
+        release_holds=release_holds,
+        prune_limit=repo.settings.prune_limit,
+    )
+
+
+def failed_in_slurm(
+    repo: Repo, slurm: SlurmSettings, campaign: str
+) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The volumes of a campaign that failed, and the names that are taken.
+
+    Raises Refused where that cannot be told yet, or at all, and SlurmUnavailable.
+    """
+    from converter.reconcile.slurm.ending import failed_volumes
+    from converter.reconcile.slurm.planning import names_in
+
+    found = _survey(slurm, repo.settings.repository)
+    return failed_volumes(campaign, found, _wanted(repo)), names_in(found)
