@@ -117,12 +117,15 @@ def test_each_edit_is_shown_and_nothing_else_and_after_an_apply_nothing(team: Sl
     begun(team, "fresh", 2)
 
     team.write_pipeline("sleep 299", "other")
-    for keys, said in (
-        ({"number": 5}, "its list of volumes differs"),
+    volumes = ["fresh-0", "fresh-1"]
+    longer = [*volumes, "fresh-2"]
+    edits: list[tuple[dict[str, Any], str]] = [
+        ({"volumes": longer}, "its list of volumes differs"),
+        ({"volumes": longer, "suspend": True}, "its list of volumes differs"),
         ({"pipeline": "other"}, "its pipeline was work and is now other"),
-        ({"suspend": True, "number": 5}, "its list of volumes differs"),
-    ):
-        team.write_campaign("fresh", **{"number": 2, **keys})
+    ]
+    for keys, said in edits:
+        team.write("campaigns/fresh.yaml", {"pipeline": "work", "volumes": volumes, **keys})
         held, *others = shown(team)
         assert held.startswith(f"held back: campaign fresh: {said}")
         assert [line.partition(":")[0] for line in others] == ["pause"] * bool(keys.get("suspend"))

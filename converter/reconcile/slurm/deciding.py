@@ -101,12 +101,11 @@ class Unwanted:
 
 def unwanted(intended: Plan, found: Survey) -> tuple[Unwanted, ...]:
     """All that a prune is about."""
-    arrays = {name: array_of(name, found) for name in intended.unwanted}
-    holds = {}
-    for campaign in {campaign_of(array) for array in arrays.values()}:
-        of_it = (each for each in arrays.values() if campaign_of(each) == campaign)
-        mark = strongest(each.hold for each in of_it)
-        holds[campaign] = "" if mark is None else f"{in_force(mark)}; {lifted_by(mark, campaign)}"
+    arrays = [(name, array_of(name, found)) for name in intended.unwanted]
+    parts: dict[str, list[Array]] = {}
+    for _, array in arrays:
+        parts.setdefault(campaign_of(array), []).append(array)
+    holds = {campaign: _hold_on(campaign, of_it) for campaign, of_it in parts.items()}
     return tuple(
         Unwanted(
             name,
@@ -115,8 +114,13 @@ def unwanted(intended: Plan, found: Survey) -> tuple[Unwanted, ...]:
             holds[campaign_of(array)],
             array.has_ended or array.has_gone,
         )
-        for name, array in arrays.items()
+        for name, array in arrays
     )
+
+
+def _hold_on(campaign: str, parts: Iterable[Array]) -> str:
+    mark = strongest(part.hold for part in parts)
+    return "" if mark is None else f"{in_force(mark)}; {lifted_by(mark, campaign)}"
 
 
 def check_prune(

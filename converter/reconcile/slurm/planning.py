@@ -302,7 +302,7 @@ class _Claims:
         self._owners: dict[tuple[str, str], str] = {}
         for part in wanted:
             array = arrays[part.name]
-            if array.state is not None and not array.has_ended:
+            if array.state is not None and not (array.has_ended or array.has_gone):
                 self._claim(part)
 
     def objection(self, parts: Sequence[Submission], arrays: Mapping[str, Array]) -> str:

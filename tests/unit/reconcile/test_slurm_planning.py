@@ -44,6 +44,15 @@ def test_another_priority_is_held_back_until_the_array_has_ended() -> None:
     assert plan([urgent], ended).held_back == {}
 
 
+def test_what_has_ended_lays_claim_to_no_volume_recorded_or_not() -> None:
+    again = replace(wanted("letters-retry1", 1), volumes=LETTERS.volumes[:1])
+    for step in (Step.OPENED, Step.ENDED):
+        intended = plan([LETTERS, again], survey_of([state(LETTERS, step)]))
+        assert intended.submitted == (again,)
+    live = plan([LETTERS, again], survey_of([state(LETTERS)], [task(LETTERS, 3)]))
+    assert "volume letters-0 is in campaign letters too" in live.held_back["letters-retry1"]
+
+
 CANCELLED = task(LETTERS, 0, "CANCELLED")
 COMPLETING = task(LETTERS, 0, "COMPLETING", end=None)
 
