@@ -91,8 +91,8 @@ def require_cluster(settings: Settings) -> None:
     if not CAPABILITIES[settings.backend].kubernetes:
         raise Refused(
             f"with backend {settings.backend} this command has nothing to ask: validate, render, "
-            "apply, status, explain, report, hold, release and holds are those that do; nothing "
-            "was sent"
+            "apply, diff, status, explain, report, hold, release, holds and retry are those that "
+            "do; nothing was sent"
         )
 
 
