@@ -91,7 +91,8 @@ def require_cluster(settings: Settings) -> None:
     if not CAPABILITIES[settings.backend].kubernetes:
         raise Refused(
             f"with backend {settings.backend} this command has nothing to ask: validate, render, "
-            "apply, status, explain, hold, release and holds are those that do; nothing was sent"
+            "apply, status, explain, doctor, hold, release and holds are those that do; nothing "
+            "was sent"
         )
 
 

@@ -73,7 +73,7 @@ def test_render_prints_the_same_but_for_the_script(repo: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     "command",
-    [("diff",), ("report", "--out", "-"), ("doctor",), ("retry", "letters")],
+    [("diff",), ("report", "--out", "-"), ("retry", "letters")],
     ids=" ".join,
 )
 def test_what_asks_a_kubernetes_cluster_refuses_in_one_sentence(
