@@ -55,8 +55,8 @@ _TIMEOUT: Final = 60.0
 @click.option(
     "--probe-holds",
     is_flag=True,
-    help="Also place and lift a hold, on a Job of doctor's own that runs nothing and is deleted "
-    "again. Without this nothing on the cluster is changed.",
+    help="Also place and lift a hold, on a Job of doctor's own (with Slurm: a job) that runs "
+    "nothing and is deleted again. Without this nothing on the cluster is changed.",
 )
 @click.option(
     "--holder-kubeconfig",
@@ -82,7 +82,9 @@ def command(
 
     Nothing on the cluster is changed: Jobs are only tried (dry run). With --probe-holds one Job is
     made and deleted again. What cannot be checked is "unknown", which is no fault. An invalid REPO
-    is a fault, and the cluster is checked as far as its converter.yaml can be used.
+    is a fault, and the cluster is checked as far as its converter.yaml can be used. With backend
+    slurm the host of Slurm's tools, the shared directory and the controller are checked, and the
+    options of a kubeconfig mean nothing.
 
     The document of --format json is described in docs/doctor.md.
 

@@ -57,6 +57,8 @@ def directory_finding(directory: str, files: FileFacts | Unknown) -> Finding:
 def locks_finding(directory: str, files: FileFacts) -> Finding:
     """Whether a lock keeps others out, which two applies and two holds rely on."""
     kind = files.mount.split(" ")[0]
+    if files.lock.code == LOCKED and files.applying.code == LOCKED:
+        return _LOCKS.ok("locks work there: an apply has one, and others wait")
     if files.lock.code == LOCKED:
         return _LOCKS.warning(
             f"a call has the lock {directory}/lock, and did not give it back while this waited",

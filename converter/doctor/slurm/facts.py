@@ -39,7 +39,8 @@ class FileFacts:
     """The shared directory. `kind` is ``there``, ``absent``, or ``other`` for what is no directory.
 
     `nearest` is the directory itself, or the nearest above it that there is. `unwritable` and
-    `unreadable` are what apply writes and what everybody reads, and may not. `mount` is the type
+    `unreadable` are what apply writes and what everybody reads, and may not; `unheld` is the lock
+    of a hold, or where it would be made, if that may not be written. `mount` is the type
     and the options of its file system. Numbers are None where they could not be read. `lock` is how
     taking the lock of a call ended, `applying` how taking that of an apply did. `tries_again` is
     how often a volume of each array is tried again, by the array's name.
@@ -49,6 +50,7 @@ class FileFacts:
     nearest: str
     unwritable: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
+    unheld: str = ""
     mount: str = ""
     free_kib: int | None = None
     free_inodes: int | None = None

@@ -15,6 +15,7 @@ from converter.holds.errors import (
     DeadlinePassed,
     HoldError,
     Rejected,
+    StaleHold,
     TooManyConflicts,
     Unsupported,
 )
@@ -75,7 +76,7 @@ def not_held(error: HoldError) -> Finding:
                 f"holds do not work on this Slurm: {error}",
                 "ask who runs Slurm which plugin or script changes what is written",
             )
-        case Rejected() | Unsupported() if not isinstance(error, DeadlinePassed):
+        case Rejected() | Unsupported() if not isinstance(error, StaleHold | DeadlinePassed):
             return _CHECK.fault(
                 f"this user cannot hold: {error}",
                 "ask who runs Slurm which plugin refuses changes of a user's own jobs",

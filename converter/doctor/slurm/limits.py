@@ -6,12 +6,17 @@ from typing import Final
 from converter.doctor.finding import Check, Finding, Group
 from converter.doctor.slurm.facts import SlurmFacts
 from converter.reconcile.queue_chain import Unknown
+from converter.slurm.errors import InvalidTasks
 from converter.slurm.job import Phase
 from converter.slurm.survey import Survey
+from converter.slurm.tasks import tasks_of
 from converter.wording import first_few
 
 # How a task ends that has not failed, or has for good: it is not tried again.
 _NOT_TRIED_AGAIN: Final = (0, 13)
+
+# Failed for good, and failed as most programs say it.
+_OURS: Final = frozenset((1, 13))
 
 _ARRAYS: Final = Check(Group.SLURM, "array-size")
 _COUNT: Final = Check(Group.SLURM, "job-count")
@@ -108,11 +113,6 @@ def count_finding(
 def age_finding(config: Mapping[str, str]) -> Finding:
     """How long Slurm remembers what has ended. How campaigns ended is kept beside them."""
     age = config.get("MinJobAge", "").split(" ")[0]
-    if age == "0":
-        return _AGE.warning(
-            "Slurm never forgets a job (MinJobAge=0), and all count to MaxJobCount",
-            "have MinJobAge set in slurm.conf, for example to 300",
-        )
     return _AGE.ok(
         f"Slurm forgets a job {age or '?'} s after its end; how campaigns ended is kept beside "
         "their results"
@@ -124,10 +124,11 @@ def requeue_finding(config: Mapping[str, str], found: Survey | Unknown) -> Findi
     for key, what in (("RequeueExit", "again and again"), ("RequeueExitHold", "to a shut gate")):
         codes = config.get(key, "(null)")
         if codes not in ("(null)", ""):
-            return _REQUEUE.warning(
+            judged = _REQUEUE.fault if _are_common(codes) else _REQUEUE.warning
+            return judged(
                 f"Slurm itself sends tasks that end with {codes} back to the queue ({key}), "
-                f"{what}, also those that have failed for good",
-                f"have {key} taken out of slurm.conf, or leave these exit codes to others",
+                f"{what}: a campaign with such a task never ends",
+                f"have {key} taken out of slurm.conf, or let no command end with these codes",
             )
     jobs = () if isinstance(found, Unknown) else [j for each in found.jobs.values() for j in each]
     fixed = [job.label for job in jobs if not job.may_requeue and job.phase is not Phase.ENDED]
@@ -138,6 +139,14 @@ def requeue_finding(config: Mapping[str, str], found: Survey | Unknown) -> Findi
         )
     own = " (JobRequeue is 0, which campaigns override)" if config.get("JobRequeue") == "0" else ""
     return _REQUEUE.ok(f"tasks are submitted so that they may be queued again{own}")
+
+
+def _are_common(codes: str) -> bool:
+    """Whether tasks of campaigns end with one of these exit codes, whatever their commands do."""
+    try:
+        return not _OURS.isdisjoint(tasks_of(codes).ids)
+    except InvalidTasks:
+        return True
 
 
 def on_nodes_finding(found: Survey | Unknown, tries_again: Mapping[str, int]) -> Finding:

@@ -114,11 +114,13 @@ def size_finding(
     up = sum(node.up for node in fit.values())
     if not up:
         return _SIZE.fault(
-            f"{what}: all {len(fit)} nodes of {where}{kind} that it fits are down or drained",
+            f"{what} fits only nodes of {where}{kind} that are down or drained: "
+            f"{first_few(sorted(fit))}",
             "have them looked at (sinfo --list-reasons); until then it waits",
         )
-    some = f"{len(fit)} nodes" if up == len(fit) else f"{len(fit)} nodes, of which {up} are up,"
-    return _SIZE.ok(f"{what} fits {some} of {where}{kind}")
+    number = f"{len(fit)} node" + ("s" if len(fit) > 1 else "")
+    some = f", {up} of them up" if up < len(fit) else ""
+    return _SIZE.ok(f"{what} fits {number} of {where}{kind}{some}")
 
 
 def fits(ask: Ask, node: Node, partition: Partition, config: Mapping[str, str]) -> bool:

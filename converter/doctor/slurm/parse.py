@@ -59,6 +59,7 @@ def file_facts(out: str) -> FileFacts | Unknown:
         nearest=found["nearest"],
         unwritable=tuple(found["unwritable"].splitlines()),
         unreadable=tuple(found["unreadable"].splitlines()),
+        unheld=found["unheld"],
         mount=found["mount"],
         free_kib=_free(found["space"]),
         free_inodes=_free(found["inodes"]),

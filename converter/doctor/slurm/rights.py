@@ -26,6 +26,8 @@ def rights_findings(
     wish: Purpose | None,
 ) -> Iterator[Finding]:
     """What the user may do; a fault where it may not do what it is for (`wish`)."""
+    if isinstance(files, FileFacts) and files.kind == "other":
+        files = Unknown("there is no shared directory")
     if wish in (None, Purpose.VIEW):
         yield view_finding(files, host)
     if wish in (None, Purpose.APPLY):
@@ -75,9 +77,8 @@ def hold_finding(
     if isinstance(files, Unknown):
         return _HOLD.unknown(files.why, "see what is said of the shared directory")
     judged = _HOLD.fault if needed else _HOLD.warning
-    lock = [each for each in files.unwritable if each.endswith("/lock") or each == files.nearest]
-    if lock:
-        return judged(f"{host.user} may not write {first_few(lock)}", f"{_FILES}write it")
+    if files.unheld:
+        return judged(f"{host.user} may not write {files.unheld}", f"{_FILES}write {files.unheld}")
     if others := _others(host, found):
         return judged(*others)
     if isinstance(slurm, Unknown) or isinstance(slurm.config, Unknown):

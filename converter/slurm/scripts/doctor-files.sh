@@ -26,6 +26,15 @@ for each in $ours; do
         echo "$each"
     fi
 done
+# What a hold writes: the lock, or before there is one, where it is made.
+echo '==unheld=='
+lock=$directory/lock
+if ! [ -e "$lock" ]; then
+    lock=$at
+fi
+if ! [ -w "$lock" ]; then
+    echo "$lock"
+fi
 echo '==unreadable=='
 for each in $ours "$directory/state/$repository"/*.json; do
     if [ -e "$each" ] && ! [ -r "$each" ]; then
@@ -38,15 +47,6 @@ echo '==space=='
 df -Pk "$at" | tail -n 1 || true
 echo '==inodes=='
 df -Pi "$at" | tail -n 1 || true
-# The lock that every call waits for, for a moment; before there is one, the directory itself.
-echo '==lock=='
-tried=$directory/lock
-if ! [ -e "$tried" ]; then
-    tried=$at
-fi
-code=0
-flock --wait "$seconds" --conflict-exit-code 74 "$tried" true 2>&1 || code=$?
-echo "code $code"
 # That of an apply, beside other doctors. One that begins in this moment waits it out.
 echo '==apply=='
 code=0
@@ -54,10 +54,17 @@ if [ -e "$directory/apply.lock" ]; then
     flock --shared --nonblock --conflict-exit-code 74 "$directory/apply.lock" true 2>&1 || code=$?
 fi
 echo "code $code"
+# The lock that every call waits for, for a moment; before there is one, the directory itself.
+echo '==lock=='
+code=0
+flock --wait "$seconds" --conflict-exit-code 74 "$lock" true 2>&1 || code=$?
+echo "code $code"
 echo '==holder=='
 cat "$directory/apply.holder" 2> /dev/null || true
+echo
 echo '==applied=='
 cat "$directory/applied/$repository.json" 2> /dev/null || true
+echo
 echo '==limits=='
 if cd "$directory/campaigns/$repository" 2> /dev/null; then
     grep -r --include=limits '' . 2> /dev/null || true
