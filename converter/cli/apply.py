@@ -318,7 +318,7 @@ def _write_report(
 
 def _load(directory: Path, namespace: str | None, *, prune: bool) -> Repo:
     """The repository, if it is for this namespace. Only a name of its own is safe to prune by."""
-    loaded = load_valid(directory, asks_cluster=False)
+    loaded = load_valid(directory)
     settings = loaded.settings
     if namespace is not None and namespace != settings.namespace:
         raise Refused(

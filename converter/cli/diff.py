@@ -123,7 +123,7 @@ def _compare(
     release_holds: bool,
     concurrency: int,
 ) -> "Comparison":
-    repo = named(load_valid(directory, asks_cluster=False), directory, for_certain=prune)
+    repo = named(load_valid(directory), directory, for_certain=prune)
     settings = repo.settings
     if settings.slurm is not None:
         from converter.cli.slurm import compare_with_slurm

@@ -29,7 +29,7 @@ def command(*, name: str, repo: Path, kubeconfig: Path | None, context: str | No
     Example:
       campaigns retry letters-1843
     """
-    loaded = named(load_valid(repo, asks_cluster=False), repo)
+    loaded = named(load_valid(repo), repo)
     campaign = loaded.campaigns.get(name)
     if campaign is None:
         raise unknown_campaign(name, f"in {repo}", loaded.campaigns)

@@ -91,7 +91,7 @@ def command(
     """
     if watch and output != "text":
         raise click.UsageError(f"--watch has no --format {output}: ask again and again without it")
-    loaded = named(load_valid(repo, samples=False, asks_cluster=False), repo)
+    loaded = named(load_valid(repo, samples=False), repo)
     selection = _Selection(name, phases)
     if (slurm := loaded.settings.slurm) is not None:
         from converter.cli.slurm import SlurmSource
