@@ -17,7 +17,8 @@ class Capabilities:
     `flavors`: it knows kinds of nodes and their quota, so that apply can foresee what never fits.
     `position`: it tells the place in the queue. `execution_time`: it stops what has run for too
     long (``max_execution_seconds``). `reactivates`: apply can let what the queue has stopped run
-    again (``reactivate``).
+    again (``reactivate``). `evicts`: a pause ends what runs; else it runs to its end, and nothing
+    else starts. `live_window`: the window of what runs can be changed.
     """
 
     kubernetes: bool = True
@@ -27,6 +28,8 @@ class Capabilities:
     position: bool = False
     execution_time: bool = False
     reactivates: bool = False
+    evicts: bool = True
+    live_window: bool = False
 
 
 # Those that this release has.
@@ -41,5 +44,5 @@ CAPABILITIES: Final[Mapping[Backend, Capabilities]] = {
     ),
     Backend.KOORD_QUEUE: Capabilities(queue=True, execution_time=True),
     Backend.NONE: Capabilities(),
-    Backend.SLURM: Capabilities(kubernetes=False),
+    Backend.SLURM: Capabilities(kubernetes=False, evicts=False, live_window=True),
 }

@@ -22,6 +22,8 @@ ROWS: Final = {
     "position": "tells the place in the queue",
     "execution_time": "stops what has run for too long (`max_execution_seconds`)",
     "reactivates": "what the queue itself stopped is started again by apply (`reactivate`)",
+    "evicts": "a pause ends what runs; else that runs to its end, and nothing else starts",
+    "live_window": "the `window` of what runs can be changed",
 }
 HEAD: Final = "\n## What each can do\n\n"
 SECTIONS: Final = {

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 import pytest
 from cluster.backend_teams import Koord, define, remove, unqueued_team
+from cluster.conforming import ClusterSite
 from cluster.team import SLOW, Team, eventually
+from conformance import live
 from conftest import RunningCluster, TeamFactory
 
 from cluster import koord
@@ -105,82 +105,8 @@ def phases(team: Team) -> dict[str, str]:
     return {name: str(each["phase"]) for name, each in team.status().items()}
 
 
-def writes(team: Team, since: int) -> list[tuple[str, str]]:
-    return [
-        (event.verb, event.name)
-        for event in team.requests(since)
-        if event.is_write and event.resource != "leases"
-    ]
-
-
 def test_a_life_of_campaigns(team: Team) -> None:
-    team.write_pipeline("quick")
-    team.write_pipeline("slow", script=SLOW)
-    team.write_campaign("quick", 3, pipeline="quick", window=2)
-    team.write_campaign("slow", 2, pipeline="slow")
-    team.write_campaign("fresh", pipeline="slow", suspend=True)
-    mark = team.cluster.audit_mark()
-    done = team.apply()
-    assert "3 applied" in done.stdout
-    assert "1 paused" in done.stdout
-
-    # It runs to its end, in its window; what is new and paused has no pod, not for a moment.
-    eventually(lambda: team.ended("quick"), "quick ends")
-    eventually(lambda: team.job_status("slow").get("ready") == 2, "slow runs")
-    eventually(lambda: phases(team)["slow"] == "Running", "and status says so")
-    assert team.job("quick")["spec"]["parallelism"] == 2
-    assert phases(team)["fresh"] == "Paused"
-
-    # An apply that has nothing to do writes nothing but the record of what has ended.
-    team.apply()
-    again = team.cluster.audit_mark()
-    team.apply()
-    assert writes(team, again) == []
-
-    # Those who only look find the same.
-    assert team.run("diff", ".").code == 0
-    done = team.run("explain", "slow", ".")
-    assert "running" in done.stdout or "it runs" in done.stdout, done.text
-    assert team.run("report", ".", "--out", "page.html").code == 0
-    assert "slow" in (team.repo / "page.html").read_text()
-    done = team.run("doctor", ".", "--for=apply", "--only=permissions", "--only=server")
-    assert done.code == 0, done.text
-    assert json.loads(team.run("holds", ".", "--format=json").stdout)["holds"] == []
-
-    team.write_campaign("slow", 2, pipeline="slow", suspend=True)
-    assert json.loads(team.run("diff", ".", "--format=json").stdout)["summary"]["pause"] == 1
-    done = team.apply()
-    assert "1 paused" in done.stdout, done.text
-    eventually(lambda: not team.pods("slow"), "no pod of what is paused")
-    eventually(lambda: phases(team)["slow"] == "Paused", "the pause")
-    assert team.pods_created(mark, "fresh") == []
-
-    # Another window on the way, and both run.
-    paused = team.cluster.audit_mark()
-    team.write_campaign("slow", 2, pipeline="slow", window=1)
-    team.write_campaign("fresh", pipeline="slow")
-    done = team.apply()
-    assert "2 resumed" in done.stdout, done.text
-    for name in ("slow", "fresh"):
-        eventually(partial(team.pods_created, paused, name), f"a pod of {name}")
-    eventually(lambda: team.job_status("slow").get("active") == 1, "one pod at a time")
-
-    # A change that a running Job cannot take is held back; what has finished never runs again.
-    team.write_campaign("slow", 2, pipeline="slow", window=2)
-    team.kubectl("delete", "job", "quick")
-    finished = team.cluster.audit_mark()
-    done = team.apply(code=3)
-    assert "its window was 1 and is now 2" in done.stderr
-    assert phases(team)["quick"] == "Finished"
-    assert team.pods_created(finished, "quick") == []
-    assert team.get("job", "quick") is None
-
-    team.delete_campaign("fresh")
-    team.write_campaign("slow", 2, pipeline="slow", window=1)
-    team.apply("--prune")
-    eventually(lambda: team.get("job", "fresh") is None, "the campaign that git has no more")
-    assert team.get("configmap", "campaign-fresh") is None
-    assert team.get("job", "slow") is not None
+    live(ClusterSite(team))
 
 
 def test_without_the_field_no_pause_is_claimed(koord_team: Koord, cluster: RunningCluster) -> None:
@@ -251,7 +177,7 @@ def test_what_koord_queue_does_not_do_is_said(koord_team: Koord) -> None:
     done = team.apply()
     assert "note: slow" in done.stderr
     assert "write suspend: true in campaigns/slow.yaml and apply" in done.stderr
-    assert writes(team, mark) == []
+    assert ClusterSite(team).writes(mark) == []
 
 
 def test_a_pause_of_what_waits_hangs_on_a_gate_that_nobody_can_read(koord_team: Koord) -> None:
@@ -345,7 +271,7 @@ def test_the_time_that_a_campaign_has(koord_team: Koord) -> None:
     assert TIME_OVER in team.status()["slow"]["detail"]
     mark = team.cluster.audit_mark()
     team.apply()
-    assert writes(team, mark) == []
+    assert ClusterSite(team).writes(mark) == []
 
     # It runs again only where git says so: paused, and resumed.
     team.write_campaign("slow", pipeline="slow", suspend=True)
