@@ -36,13 +36,18 @@ def waiting(team: SlurmTeam, *options: str) -> tuple[subprocess.Popen[str], Path
             stdout=stream,
             stderr=stream,
             text=True,
+            # Who starts the tests in the background has it ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
     eventually(lambda: "Running" in said.read_text(), "its first look", 60)
     return process, said
 
 
 def end(process: subprocess.Popen[str], said: Path) -> Done:
-    code = process.wait(timeout=120)
+    try:
+        code = process.wait(timeout=120)
+    finally:
+        process.kill()
     text = said.read_text()
     assert "Traceback" not in text
     return Done(code, text, "")
