@@ -14,7 +14,7 @@ from converter.slurm.errors import SlurmUnavailable
 from converter.slurm.host import CHANGED, EXPIRED, TIMED_OUT, Answer, Host
 from converter.slurm.job import Job, records_of, task_record
 from converter.slurm.look import Look, look_at
-from converter.slurm.times import decode, encode
+from converter.slurm.times import decode, encode, start_of_lifted
 
 # What scontrol says where the controller did not answer, after 9 s of trying (22.05.8). All else
 # that it complains of is the controller's own answer.
@@ -84,11 +84,13 @@ class SlurmStore:
             raise self._changed("it came to be while it was read")
         placing = _placed(job, decision) if after.mark is not None else self._by_git()
         if placing is None:
-            self._update(look, line, _words(job, None, self._paused), deadline)
+            start = start_of_lifted(job.submit, job.restarts, look.on_host(deadline.clock()))
+            self._update(look, line, _words(job, start, None, self._paused), deadline)
             return
         if why := unkept(job):
             raise Rejected(f"{self.target}: {why}")
-        self._update(look, line, _words(job, placing, self._paused), deadline)
+        start = encode(placing.submit, placing.instance)
+        self._update(look, line, _words(job, start, placing, self._paused), deadline)
         self._verify(placing, deadline)
 
     def say(self, deadline: Deadline) -> None:
@@ -99,9 +101,9 @@ class SlurmStore:
         line = look.lines.get(self._job.job_id)
         if line is None:
             raise self._changed("it came to be while it was read")
-        words = _words(self._job, comment.placing, self._paused)
         # The start stays: it is the hold's.
-        self._update(look, line, words[1:], deadline)
+        words = _comment_words(self._job, comment.placing, self._paused)
+        self._update(look, line, words, deadline)
 
     def _by_git(self) -> Placing | None:
         """The hold that a release leaves: git's pause, where the job's comment says that."""
@@ -184,16 +186,18 @@ def _placed(job: Job, decision: Decision) -> Placing:
     return Placing(after.mark.instance, job.submit, job.restarts, at, by, reason)
 
 
-def _words(job: Job, placing: Placing | None, paused: bool | None) -> list[str]:
-    """The start for scontrol, and the comment where it is not somebody else's.
+def _words(job: Job, start: str, placing: Placing | None, paused: bool | None) -> list[str]:
+    return [f"StartTime={start}", *_comment_words(job, placing, paused)]
 
-    Of a job that is no campaign's the comment goes with its hold.
+
+def _comment_words(job: Job, placing: Placing | None, paused: bool | None) -> list[str]:
+    """The comment for scontrol, where it is not somebody else's.
+
+    Of a job that is no campaign's it goes with its hold.
     """
-    start = encode(placing.submit, placing.instance) if placing is not None else "now"
-    words = [f"StartTime={start}"]
-    if not is_foreign(job.comment):
-        comment = replace(comment_of(job.comment) or Comment(), placing=placing)
-        if paused is not None and comment.campaign:
-            comment = replace(comment, paused=paused)
-        words.append(f"Comment={written(comment) if comment != Comment() else ''}")
-    return words
+    if is_foreign(job.comment):
+        return []
+    comment = replace(comment_of(job.comment) or Comment(), placing=placing)
+    if paused is not None and comment.campaign:
+        comment = replace(comment, paused=paused)
+    return [f"Comment={written(comment) if comment != Comment() else ''}"]

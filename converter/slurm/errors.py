@@ -28,4 +28,11 @@ class CommentTooLong(CampaignsError):
 
 
 class SlurmRefused(CampaignsError):
-    """Slurm, or its host, would not do what it was asked, and has not done it."""
+    """Slurm, or its host, would not do what it was asked, or not to all of it.
+
+    `complaint` is all that was said of that, where the message has but its last line.
+    """
+
+    def __init__(self, message: str, complaint: str = "") -> None:
+        super().__init__(message)
+        self.complaint = complaint or message

@@ -69,7 +69,7 @@ class Session:
         if answer.code in TIMED_OUT:
             raise SlurmUnavailable(f"{self.host} gave no answer in {self.seconds:.0f} s")
         if answer.code:
-            raise SlurmRefused(answer.reason)
+            raise SlurmRefused(answer.reason, answer.err)
         return answer.out
 
 

@@ -77,3 +77,14 @@ def _invalid(text: str) -> InvalidTasks:
     return InvalidTasks(
         f"{text!r} is no list of array tasks such as 0-3,5,7-13:2%4 with numbers up to {LAST_TASK}"
     )
+
+
+def spared_only_ended(complaint: str) -> bool:
+    """Whether a change of an array came to all tasks of it that are left.
+
+    With some that have ended Slurm exits with 1, and says of each set of tasks what came of it, of
+    those that were changed ``No error`` (22.05.8).
+    """
+    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
+    spared = (": Job has already finished", ": No error")
+    return bool(lines) and all(line.endswith(spared) for line in lines)

@@ -16,6 +16,10 @@ BASE_SECONDS: Final = 315_576_000
 # Of the instances.
 LEAST: Final = 1
 MOST: Final = 2**32 - 1
+# What Slurm puts between two tries of a job. One that starts earlier may fail before it has begun,
+# its credential revoked as that of the try before: in the first second or two (22.05.8), and for
+# longer where the clocks of controller and node differ.
+REQUEUE_SECONDS: Final = 121
 # 9999-12-31T23:59:59, after which Slurm takes no time.
 LAST_EPOCH: Final = 253_402_300_799
 
@@ -33,6 +37,16 @@ def encode(submit_epoch: int, instance: int) -> str:
     if submit_epoch <= 0:
         raise InvalidTime(f"{submit_epoch} is no time at which a job was submitted")
     return text_of(submit_epoch + BASE_SECONDS + instance)
+
+
+def start_of_lifted(submit_epoch: int | None, restarts: int, host_epoch: int) -> str:
+    """The ``StartTime`` that lifts a hold: now, or when Slurm itself would have it start again.
+
+    The submit time of a job that was requeued is when that happened.
+    """
+    if not restarts or submit_epoch is None or host_epoch >= submit_epoch + REQUEUE_SECONDS:
+        return "now"
+    return text_of(submit_epoch + REQUEUE_SECONDS)
 
 
 def decode(eligible_epoch: int | None, submit_epoch: int | None) -> int | None:

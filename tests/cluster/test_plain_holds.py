@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from cluster.team import IMAGE, SLOW, Object, condition, eventually
 from conftest import RunningCluster
+from localcluster.errors import ClusterError
 from unit.holds.state_table import Outcome, ends, outcome_of, outcomes
 
 from converter.cluster.client import Client
@@ -58,9 +59,21 @@ class Plain:
     def create(self, kind: str, name: str, script: str, **spec: object) -> None:
         """A Job, or a TrainJob with a runtime of its own, at its start gate."""
         made = _job(name, script, **spec) if kind == "Job" else _train_job(name, script)
-        self.cluster.local.kubectl.apply(
-            {**each, "metadata": {**each["metadata"], "namespace": self.namespace}} for each in made
-        )
+
+        def is_there() -> bool:
+            try:
+                self.cluster.local.kubectl.apply(
+                    {**each, "metadata": {**each["metadata"], "namespace": self.namespace}}
+                    for each in made
+                )
+            except ClusterError as error:
+                # Trainer's webhook hears of the runtime a moment after the API server has it.
+                if "specified trainingRuntime must be created before" in str(error):
+                    return False
+                raise
+            return True
+
+        eventually(is_there, f"{kind}/{name} is there")
 
     def call(self, action: Action, kind: str, name: str, instance: int = 0) -> str:
         """How a call ends: "wrote", "stands", or the name of its error."""

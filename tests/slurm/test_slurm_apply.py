@@ -129,6 +129,34 @@ def test_the_window_is_never_exceeded_and_may_change(site: Site) -> None:
     assert line == "recorded: Array/letters: Finished: 40 of 40 volumes done"
 
 
+def test_the_window_of_an_array_changes_though_some_of_it_has_ended(site: Site) -> None:
+    """With those Slurm exits with 1, whatever came of the others."""
+    wanted = submission(number=6, window=2, command='[ "$SLURM_ARRAY_TASK_ID" = 0 ] || sleep 300')
+    site.apply(wanted)
+    eventually(lambda: len(site.survey().results.get("letters", {})) == 1, "one has ended")
+    eventually(lambda: site.running() == 2, "two run")
+    (line,) = told(site.apply(replace(wanted, window=3)), Fate.CONFIGURED)
+    assert line == "configured: Array/letters: window 2 -> 3"
+    eventually(lambda: site.running() == 3, "three run")
+
+
+def test_a_window_that_slurm_refuses_is_told_and_the_rest_goes_on(site: Site) -> None:
+    wanted, other = submission(number=3, window=1, command=SLOW), submission("other", 1)
+    site.apply(wanted)
+    site.lab.command(
+        "scontrol",
+        'case "$*" in *ArrayTaskThrottle*) echo "slurm_update error: No" >&2; exit 1;; esac\n'
+        'exec "$real" "$@"',
+    )
+    outcome = site.apply(replace(wanted, window=2), other)
+    assert told(outcome, Fate.REFUSED) == [
+        "refused: Array/letters: window 1 -> 2: slurm_update error: No"
+    ]
+    assert outcome.count(Fate.CREATED) == 1
+    site.lab.plain()
+    assert len(told(site.apply(replace(wanted, window=2), other), Fate.CONFIGURED)) == 1
+
+
 def test_a_pause_while_tasks_run(site: Site) -> None:
     wanted = submission(number=6, command="sleep 2")
     site.apply(wanted)

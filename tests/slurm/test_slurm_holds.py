@@ -18,7 +18,7 @@ from converter.holds.slurm_state import Reads, reading
 from converter.slurm.comment import Comment, written
 from converter.slurm.host import Host
 from converter.slurm.layout import repository_key
-from converter.slurm.times import BASE_SECONDS, decode
+from converter.slurm.times import BASE_SECONDS, REQUEUE_SECONDS, decode
 
 INSTANCES = (1, 2, 65535, 2**31 - 1, 2**31, 2**32 - 1)
 CALL: dict[str, Any] = {"deadline": 20.0, "by": "tests"}
@@ -233,6 +233,25 @@ def test_a_requeue_of_what_was_never_held_is_no_hold(lab: Lab, holds: SlurmHolds
     assert reads(lab, job) == (Reads.PENDING, None)
     assert release(holds, job, 7) == {f"job/{job}": "StaleHold"}
     assert hold(holds, job, 7) == {f"job/{job}": "wrote"}
+
+
+def test_a_task_that_was_just_requeued_does_not_start_at_once(lab: Lab, holds: SlurmHolds) -> None:
+    """It would fail before it has begun, by the credential of its try before."""
+    job = lab.running()
+    lab.scontrol("requeue", str(job))
+    eventually(lambda: lab.one(job).reason == "BeginTime", "it is back in the queue")
+    assert hold(holds, job, 7) == {f"job/{job}": "wrote"}
+    assert release(holds, job, 7) == {f"job/{job}": "wrote"}
+    found = lab.one(job)
+    assert found.submit is not None
+    assert found.eligible == found.submit + REQUEUE_SECONDS
+    assert reads(lab, job) == (Reads.PENDING, None)
+
+    def runs() -> bool:
+        lab.hasten([lab.one(job)])
+        return lab.state(job) == "RUNNING"
+
+    eventually(runs, "it runs")
 
 
 def test_a_comment_of_somebody_else_is_left_alone(lab: Lab, holds: SlurmHolds) -> None:

@@ -163,12 +163,20 @@ def _settle_all(run: _Run, intended: Plan, new: set[str]) -> set[str]:
             state = run.states[each.name] = run.steps.adopt(each, array)
             run.note(Fate.CONFIGURED, each.name, f"job {state.job} was there", each.campaign)
         if state.window != each.window:
-            was = state.window
-            run.states[each.name] = run.steps.throttle(state, each.window)
-            run.note(Fate.CONFIGURED, each.name, f"window {was} -> {each.window}", each.campaign)
+            _throttle(run, each, state)
         elif state.step is not Step.SUBMITTED:
             run.note(Fate.UNCHANGED, each.name, "", each.campaign)
     return set(there)
+
+
+def _throttle(run: _Run, wanted: Submission, state: State) -> None:
+    change = f"window {state.window} -> {wanted.window}"
+    try:
+        run.states[wanted.name] = run.steps.throttle(state, wanted.window)
+    except SlurmRefused as error:
+        run.note(Fate.REFUSED, wanted.name, f"{change}: {error}", wanted.campaign)
+    else:
+        run.note(Fate.CONFIGURED, wanted.name, change, wanted.campaign)
 
 
 def _pause(run: _Run, wanted: Sequence[Submission]) -> None:

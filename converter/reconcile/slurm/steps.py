@@ -23,6 +23,7 @@ from converter.slurm.job import Job
 from converter.slurm.layout import CANCELLED, PAUSED, WRITTEN, job_directory, repository_key
 from converter.slurm.session import Session
 from converter.slurm.state import State, Step
+from converter.slurm.tasks import spared_only_ended
 from converter.times import rfc3339
 
 
@@ -44,8 +45,10 @@ class Steps:
         file = f"{self.session.directory}/applied/{repository_key(self.repository)}.json"
         try:
             known = {APPLIED_COMMITS_ANNOTATION: self.session.run("cat", file)}
-        except SlurmRefused:
+        except SlurmRefused as error:
             # There is none before the first apply.
+            if "No such file" not in error.complaint:
+                raise
             known = {}
         kept = fence.pass_through(known, warn).get(APPLIED_COMMITS_ANNOTATION, "")
         if kept and kept != known.get(APPLIED_COMMITS_ANNOTATION):
@@ -99,7 +102,12 @@ class Steps:
 
     def throttle(self, state: State, window: int) -> State:
         """Have so many tasks run at once from now on."""
-        self.session.run("scontrol", "update", f"JobId={state.job}", f"ArrayTaskThrottle={window}")
+        try:
+            words = (f"JobId={state.job}", f"ArrayTaskThrottle={window}")
+            self.session.run("scontrol", "update", *words)
+        except SlurmRefused as error:
+            if not spared_only_ended(error.complaint):
+                raise
         return self.save(replace(state, window=window))
 
     def hold(self, job: Job, *, pauses: bool) -> Mark | None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from converter.slurm.errors import CutTasks, InvalidTasks
-from converter.slurm.tasks import LAST_TASK, Tasks, spelt, tasks_of
+from converter.slurm.tasks import LAST_TASK, Tasks, spared_only_ended, spelt, tasks_of
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,18 @@ def test_a_list_is_spelt(ids: list[int], text: str) -> None:
 def test_every_list_comes_back(ids: frozenset[int], window: int | None) -> None:
     tasks = Tasks(ids, window)
     assert tasks_of(str(tasks)) == tasks
+
+
+@pytest.mark.parametrize(
+    ("complaint", "whole"),
+    [
+        ("1_0-2: Job has already finished\n1_3-20: No error\n", True),
+        ("1_3-20: No error\n", True),
+        ("1_0-2: Job has already finished\n", True),
+        ("1_0-2: Job has already finished\n1_3-20: Access/permission denied\n", False),
+        ("slurm_update error: Invalid job id specified\n", False),
+        ("", False),
+    ],
+)
+def test_a_change_of_an_array_that_spared_what_has_ended(complaint: str, whole: bool) -> None:
+    assert spared_only_ended(complaint) is whole

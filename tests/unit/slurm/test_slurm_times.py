@@ -19,11 +19,13 @@ from converter.slurm.times import (
     LAST_EPOCH,
     LEAST,
     MOST,
+    REQUEUE_SECONDS,
     decode,
     encode,
     epoch_of,
     is_far_start,
     is_years_away,
+    start_of_lifted,
     text_of,
 )
 
@@ -170,3 +172,22 @@ def test_without_a_submit_time_nothing_is_said() -> None:
     far = SUBMIT + BASE_SECONDS + 7
     assert decode(far, None) is None
     assert not is_far_start(far, None)
+
+
+@pytest.mark.parametrize(
+    ("submit", "restarts", "now", "start"),
+    [
+        (SUBMIT, 0, SUBMIT, "now"),
+        (None, 0, SUBMIT, "now"),
+        (None, 1, SUBMIT, "now"),
+        # Its submit time is that of the requeue, by the controller's clock.
+        (SUBMIT, 1, SUBMIT, text_of(SUBMIT + REQUEUE_SECONDS)),
+        (SUBMIT, 3, SUBMIT - 30, text_of(SUBMIT + REQUEUE_SECONDS)),
+        (SUBMIT, 1, SUBMIT + REQUEUE_SECONDS - 1, text_of(SUBMIT + REQUEUE_SECONDS)),
+        (SUBMIT, 1, SUBMIT + REQUEUE_SECONDS, "now"),
+    ],
+)
+def test_what_was_requeued_starts_when_slurm_would_have_it(
+    submit: int | None, restarts: int, now: int, start: str
+) -> None:
+    assert start_of_lifted(submit, restarts, now) == start
