@@ -99,7 +99,7 @@ def test_a_page_has_campaigns_their_hold_their_failed_volumes_and_the_queue(
     assert "held hold 7 of ops since" in events
     assert "mixed ended: partly failed" in events
     assert "waiting submitted" in events
-    assert "Times are the Slurm host's" in page
+    assert "Times are the Slurm host" in page
 
 
 def test_what_no_apply_has_recorded_and_what_one_has(team: SlurmTeam) -> None:
