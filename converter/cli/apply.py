@@ -24,8 +24,7 @@ from converter.model import Repo
 from converter.reconcile.outcome import Fate, Outcome
 
 if TYPE_CHECKING:
-    from converter.cli.apply_wait import Wait
-    from converter.cluster.client import Client
+    from converter.cli.apply_wait import Wait, Watched
 
 
 @click.command("apply")
@@ -113,8 +112,8 @@ def command(
 
     With --wait, an apply that ended with exit code 0 or 3 waits, without its Lease, until each
     campaign has ended or rests: paused, held, or its Job is gone. Campaigns that were held back or
-    refused, or had ended before, are not waited for. An API server that is away for a while does
-    not end the wait, and the end of the wait never stops a campaign.
+    refused, or had ended before, are not waited for. An API server or a Slurm that is away for a
+    while does not end the wait, and the end of the wait never stops a campaign.
 
     With --code-quality the file is written however the run ends, before the wait: an entry for what
     was held back, refused, or not paused, resumed or pruned, and for what stopped the run; [] where
@@ -160,9 +159,7 @@ def command(
     try:
         loaded = _load(repo, namespace, prune=prune)
         announcer.loaded(repo, loaded)
-        if loaded.settings.slurm is not None and wait:
-            raise Refused("with backend slurm there is no --wait: follow it with status --watch")
-        client = _apply(
+        watched = _apply(
             repo,
             loaded,
             outcome,
@@ -182,8 +179,8 @@ def command(
     _summarise(progress, job_summary.applied(outcome))
     _write_report(report, repo, announcer, outcome)
     code, error, waited = outcome.exit_code, None, None
-    if wait and code != 1 and client is not None:
-        code, error, waited = _wait(client, loaded, outcome, timeout, announcer)
+    if wait and code != 1:
+        code, error, waited = _wait(watched, loaded, outcome, timeout, announcer)
     if output == "json":
         progress.line(_document(outcome, code, error, waited))
     progress.finish()
@@ -200,7 +197,8 @@ def _apply(
     *,
     allow_older: bool,
     **options: Any,
-) -> "Client | None":
+) -> "Watched":
+    from converter.cli.apply_wait import Watched
     from converter.git import has_whole_history, head_commit, order_to
     from converter.reconcile.fence import Fence
 
@@ -216,11 +214,13 @@ def _apply(
     )
     identity = f"{who}@{socket.gethostname()}/{os.getpid()}-{secrets.token_hex(3)}"
     if settings.slurm is not None:
-        from converter.cli.slurm import apply_to_slurm
+        from converter.cli.slurm import SlurmSource, apply_to_slurm
 
         apply_to_slurm(repo, settings.slurm, outcome, identity, commit, fence, **options)
-        return None
+        asked = SlurmSource(repo, settings.slurm)
+        return Watched(lambda note: asked, asked.now)
     from converter.cluster.client import Client
+    from converter.observe.source import source_of
     from converter.queues import queue_for
     from converter.reconcile.apply import Options, apply
     from converter.reconcile.provenance import Provenance
@@ -245,18 +245,18 @@ def _apply(
     manifests = rendered(repo, directory)
     announcer.expect(manifests)
     apply(client, manifests, settings, queue_for(settings.backend), chosen, outcome)
-    return client
+    return Watched(lambda note: source_of(client, repo, note), client.now)
 
 
 def _wait(
-    client: "Client", repo: Repo, outcome: Outcome, seconds: int | None, announcer: Announcer
+    watched: "Watched", repo: Repo, outcome: Outcome, seconds: int | None, announcer: Announcer
 ) -> tuple[int, str | None, "Wait | None"]:
     """The exit code, what ended the wait before its time, and what it came to."""
     from converter.cli.apply_wait import wait
     from converter.observe.waiting import worst
 
     try:
-        waited = wait(client, repo, outcome, seconds, announcer)
+        waited = wait(watched, repo, outcome, seconds, announcer)
     except (CampaignsError, KeyboardInterrupt, SystemExit) as stop:
         code, error = _end(stop)
         if not isinstance(stop, CampaignsError):
@@ -318,7 +318,7 @@ def _write_report(
 
 def _load(directory: Path, namespace: str | None, *, prune: bool) -> Repo:
     """The repository, if it is for this namespace. Only a name of its own is safe to prune by."""
-    loaded = load_valid(directory, asks_cluster=False)
+    loaded = load_valid(directory)
     settings = loaded.settings
     if namespace is not None and namespace != settings.namespace:
         raise Refused(

@@ -1,16 +1,17 @@
 """The wait of `campaigns apply --wait`, after the apply and without its Lease."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from converter.cli.announcer import Announcer
 from converter.cli.duration import text_of
 from converter.cli.following import console, following
-from converter.cluster.client import Client
 from converter.model import Repo
 from converter.observe.document import status_document
-from converter.observe.source import source_of
+from converter.observe.source import Source
 from converter.observe.status import Status
 from converter.observe.waiting import (
     Followed,
@@ -43,18 +44,26 @@ class Wait:
         return {"timedOut": self.timed_out, "campaigns": list(self.documents)}
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What was applied to: `source` says how campaigns are, `now` is the time there."""
+
+    source: Callable[[Callable[[str], object]], Source]
+    now: Callable[[], datetime]
+
+
 def wait(
-    client: Client, repo: Repo, outcome: Outcome, seconds: int | None, announcer: Announcer
+    watched: Watched, repo: Repo, outcome: Outcome, seconds: int | None, announcer: Announcer
 ) -> Wait:
     """Wait until the campaigns of an apply rest, showing how they go on.
 
-    Raises ClusterUnavailable when the API server keeps refusing to say how they are.
+    Raises ClusterUnavailable when the API server, or ssh, keeps refusing to say how they are.
     """
     names = awaited(repo.campaigns, outcome)
 
     if not names:
         return Wait((), timed_out=False, summary="there is nothing to wait for")
-    source = source_of(client, repo, lambda text: announcer.progress.line(text, err=True))
+    source = watched.source(lambda text: announcer.progress.line(text, err=True))
 
     def read() -> list[Status]:
         return [status for status in source.read() if status.name in names]
@@ -62,8 +71,9 @@ def wait(
     def say(text: str) -> None:
         announcer.progress.line(text, err=not announcer.text)
 
-    with following(console(stderr=not announcer.text), client.now, say) as show:
-        followed = follow(read, show, seconds=seconds, sleep=source.wait)
+    screen = console(stderr=not announcer.text)
+    with following(screen, watched.now, say, source.server) as show:
+        followed = follow(read, show, seconds=seconds, pace=source.pace, sleep=source.wait)
     results = tuple(
         (status, result_of(status, suspended=repo.campaigns[status.name].suspend))
         for status in followed.statuses
@@ -74,7 +84,7 @@ def wait(
             path = repo.campaigns[status.name].path
             announcer.fault(subject, detail_of(status, result), path)
     documents = tuple(
-        {**status_document(status, client.now()), "result": str(result)}
+        {**status_document(status, watched.now()), "result": str(result)}
         for status, result in results
     )
     return Wait(results, followed.timed_out, summarised(followed, results, seconds), documents)

@@ -71,7 +71,8 @@ def command(
     """Show what `campaigns apply` would change on the cluster for REPO, and change nothing.
 
     The API server is asked by dry run what would become of each object that is not as in git, so
-    that what is shown is what would be stored. That needs the identity that applies.
+    that what is shown is what would be stored. That needs the identity that applies. With backend
+    slurm it is one look at what Slurm and the state on its host say, and nothing is written there.
 
     With --format json the document is {"version": 1, "changes": [{"action", "target", "campaign",
     "detail", "diff"}], "summary": {ACTION: NUMBER OF CAMPAIGNS}, "exitCode", "error"}; "error" is
@@ -124,6 +125,10 @@ def _compare(
 ) -> "Comparison":
     repo = named(load_valid(directory), directory, for_certain=prune)
     settings = repo.settings
+    if settings.slurm is not None:
+        from converter.cli.slurm import compare_with_slurm
+
+        return compare_with_slurm(repo, settings.slurm, prune=prune, release_holds=release_holds)
     from converter.diff.compare import DryRunClient, compare
     from converter.reconcile.live import read_live
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from converter.cli.options import cluster_options, repo_argument
-from converter.cli.repository import load_checked, require_cluster
+from converter.cli.repository import load_checked
 from converter.doctor.finding import Group
 from converter.errors import CampaignsError
 from converter.problem import Level
@@ -55,8 +55,8 @@ _TIMEOUT: Final = 60.0
 @click.option(
     "--probe-holds",
     is_flag=True,
-    help="Also place and lift a hold, on a Job of doctor's own that runs nothing and is deleted "
-    "again. Without this nothing on the cluster is changed.",
+    help="Also place and lift a hold, on a Job of doctor's own (with Slurm: a job) that runs "
+    "nothing and is deleted again. Without this nothing on the cluster is changed.",
 )
 @click.option(
     "--holder-kubeconfig",
@@ -82,7 +82,9 @@ def command(
 
     Nothing on the cluster is changed: Jobs are only tried (dry run). With --probe-holds one Job is
     made and deleted again. What cannot be checked is "unknown", which is no fault. An invalid REPO
-    is a fault, and the cluster is checked as far as its converter.yaml can be used.
+    is a fault, and the cluster is checked as far as its converter.yaml can be used. With backend
+    slurm the host of Slurm's tools, the shared directory and the controller are checked, and the
+    options of a kubeconfig mean nothing.
 
     The document of --format json is described in docs/doctor.md.
 
@@ -107,8 +109,6 @@ def command(
         raise click.UsageError("--holder-kubeconfig is for --probe-holds: add that")
     clone = _clone(repo)
     settings = clone.settings
-    if settings is not None:
-        require_cluster(settings)
     timeout = float(settings.apiserver_request_timeout) if settings else _TIMEOUT
 
     def connect() -> "Client":
@@ -130,13 +130,26 @@ def command(
         return hold_findings(client, holder, used, image)
 
     wish = Purpose(purpose) if purpose else None
-    findings = examine(
-        connect,
-        clone,
-        lambda other: order_to(repo, other),
-        wish,
-        probe if probe_holds else None,
-    )
+    findings: Sequence[Finding]
+    if settings is not None and settings.slurm is not None:
+        from converter.doctor.slurm.examine import examine_slurm
+
+        findings = examine_slurm(
+            clone,
+            settings,
+            settings.slurm,
+            lambda other: order_to(repo, other),
+            wish,
+            probes_holds=probe_holds,
+        )
+    else:
+        findings = examine(
+            connect,
+            clone,
+            lambda other: order_to(repo, other),
+            wish,
+            probe if probe_holds else None,
+        )
     if groups:
         findings = of_groups(findings, [group for group in Group if group.option in groups])
     code = exit_code(findings, strict=strict)
@@ -171,16 +184,18 @@ def _clone(directory: Path) -> "Clone":
         name = name or repository_name(directory)
     except CampaignsError as error:
         name_error = str(error)
+    errors = tuple(str(problem) for problem in problems if problem.level is Level.ERROR)
     return Clone(
         directory=str(directory),
         settings=settings,
-        errors=tuple(str(problem) for problem in problems if problem.level is Level.ERROR),
+        errors=errors,
         name=name,
         name_error=name_error,
         commit=head_commit(directory),
         is_in_git=is_in_clone(directory),
         has_whole_history=has_whole_history(directory),
         image=next((each.image for each in loaded.pipelines.values()), ""),
+        repo=None if errors else loaded.repo,
     )
 
 

@@ -42,7 +42,7 @@ def command(
     Example:
       campaigns explain letters
     """
-    loaded = named(load_valid(repo, samples=False, asks_cluster=False), repo)
+    loaded = named(load_valid(repo, samples=False), repo)
     if (slurm := loaded.settings.slurm) is not None:
         from converter.cli.slurm import SlurmSource
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from converter.cli.status_table import table, why
 from converter.observe.status import Status
-from converter.observe.waiting import Show
+from converter.observe.waiting import API_SERVER, Show
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,14 +33,18 @@ def is_redrawn(screen: "Console") -> bool:
 
 @contextmanager
 def following(
-    screen: "Console", now: Callable[[], datetime], say: Callable[[str], object]
+    screen: "Console",
+    now: Callable[[], datetime],
+    say: Callable[[str], object],
+    server: str = API_SERVER,
 ) -> Iterator[Show]:
     """How to show statuses as they change; ages count to `now`.
 
-    On a terminal the table is redrawn. Elsewhere `say` gets a line for each change.
+    On a terminal the table is redrawn. Elsewhere `say` gets a line for each change, also of whether
+    the `server` answers.
     """
     if not is_redrawn(screen):
-        yield lines(say)
+        yield lines(say, server)
         return
     from rich.live import Live
 
@@ -75,7 +79,7 @@ class _Shown:
         return made
 
 
-def lines(say: Callable[[str], object]) -> Show:
+def lines(say: Callable[[str], object], server: str = API_SERVER) -> Show:
     """A line for each campaign that has come to another phase or another percent."""
     said: dict[str, tuple[object, ...]] = {}
     troubled = [False]
@@ -83,11 +87,7 @@ def lines(say: Callable[[str], object]) -> Show:
     def show(found: Sequence[Status], trouble: str) -> None:
         if bool(trouble) is not troubled[0]:
             troubled[0] = bool(trouble)
-            say(
-                f"waiting for the API server: {trouble}"
-                if trouble
-                else "the API server answers again"
-            )
+            say(f"waiting for {server}: {trouble}" if trouble else f"{server} answers again")
         for status in found:
             change = _percents(status)
             if said.get(status.name) != change:

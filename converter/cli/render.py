@@ -57,7 +57,7 @@ def command(*, repo: Path, out: Path) -> int:
       campaigns render . | less
     """
     _refuse_sources(repo, out)
-    loaded = named(load_valid(repo, asks_cluster=False), repo)
+    loaded = named(load_valid(repo), repo)
     stream, files = _of_slurm(loaded) if loaded.settings.slurm else _of_kubernetes(loaded, repo)
     if out == STDOUT:
         # As bytes: the locale has no say in how the text is encoded.

@@ -85,7 +85,7 @@ def command(
 
 
 def _reading(repo: Path, kubeconfig: Path | None, context: str | None) -> "Source":
-    loaded = named(load_valid(repo, samples=False, asks_cluster=False), repo)
+    loaded = named(load_valid(repo, samples=False), repo)
     if loaded.settings.slurm is not None:
         from converter.cli.slurm import reading_of_slurm
 

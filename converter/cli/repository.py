@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from converter.capabilities import CAPABILITIES
 from converter.checks import check
 from converter.cli.problem_formats import Report, summary
 from converter.errors import InvalidRepository, Refused
@@ -15,7 +14,7 @@ from converter.load import LoadResult, load_repo
 from converter.load.earlier import Earlier
 from converter.load.wording import one_line
 from converter.manifest import Manifest
-from converter.model import Repo, Settings
+from converter.model import Repo
 from converter.problem import Level, Problem
 
 GUESSED = "there is no `repository` in converter.yaml and no git remote `origin` that names one"
@@ -69,31 +68,18 @@ def _opened_from_here(directory: Path, problems: Iterable[Problem]) -> list[Prob
     ]
 
 
-def load_valid(directory: Path, *, samples: bool = True, asks_cluster: bool = True) -> Repo:
+def load_valid(directory: Path, *, samples: bool = True) -> Repo:
     """The repository in `directory`; its warnings go to standard error.
 
     Raises InvalidRepository with every problem it has. Who only looks at the cluster needs no
-    `samples` of what would be rendered. Who asks it gets Refused for a backend that this release
-    only renders for.
+    `samples` of what would be rendered.
     """
     loaded, problems = load_checked(directory, samples=samples)
     if loaded.repo is None or any(problem.level is Level.ERROR for problem in problems):
         raise InvalidRepository(problems, summary(Report(tuple(problems), files=0)))
     for problem in problems:
         click.echo(str(problem), err=True)
-    if asks_cluster:
-        require_cluster(loaded.repo.settings)
     return loaded.repo
-
-
-def require_cluster(settings: Settings) -> None:
-    """Raises Refused for a backend that is no Kubernetes cluster, of a command that needs one."""
-    if not CAPABILITIES[settings.backend].kubernetes:
-        raise Refused(
-            f"with backend {settings.backend} this command has nothing to ask: validate, render, "
-            "apply, status, explain, report, hold, release and holds are those that do; nothing "
-            "was sent"
-        )
 
 
 def rendered(repo: Repo, directory: Path) -> tuple[Manifest, ...]:

@@ -1,5 +1,6 @@
 """`campaigns retry`: a new campaign file of the volumes that failed."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from converter.cli.repository import load_valid, named
 from converter.errors import CampaignsError, Refused
 from converter.load.files import DIRECTORIES
 from converter.load.schema import FileKind
+from converter.model import Repo
 
 
 @click.command("retry")
@@ -20,8 +22,8 @@ def command(*, name: str, repo: Path, kubeconfig: Path | None, context: str | No
     """Write a campaign of just the volumes of the campaign NAME that failed.
 
     The new file is REPO/campaigns/NAME-retryN.yaml, ready to be looked at and committed. What
-    failed is read from the record that `campaigns apply` has written; nothing is changed on the
-    cluster.
+    failed is read from the record that `campaigns apply` has written, with backend slurm also from
+    what the tasks have; nothing is changed on the cluster.
 
     \b
     Example:
@@ -32,21 +34,21 @@ def command(*, name: str, repo: Path, kubeconfig: Path | None, context: str | No
     if campaign is None:
         raise unknown_campaign(name, f"in {repo}", loaded.campaigns)
 
-    from converter.cluster.client import Client
-    from converter.reconcile.failed import failed_volumes
-    from converter.reconcile.live import read_for_status
     from converter.render.text import yaml_text
     from converter.retry import retry_document, retry_name
 
-    timeout = float(loaded.settings.apiserver_request_timeout)
-    client = Client.from_kubeconfig(kubeconfig=kubeconfig, context=context, request_timeout=timeout)
-    live = read_for_status(client, loaded.settings.namespace, loaded.settings.backend)
-    failed = failed_volumes(name, live, loaded.settings.repository)
+    names: Collection[str]
+    if (slurm := loaded.settings.slurm) is not None:
+        from converter.cli.slurm import failed_in_slurm
+
+        failed, names = failed_in_slurm(loaded, slurm, name)
+    else:
+        failed, names = _failed_in_cluster(loaded, name, kubeconfig, context)
     if not failed:
         click.echo(f"no volume of {name} failed", err=True)
         return 0
     try:
-        new = retry_name(name, {*loaded.campaigns, *live.jobs})
+        new = retry_name(name, {*loaded.campaigns, *names})
         text = yaml_text(retry_document(campaign, failed))
     except ValueError as error:
         raise Refused(str(error)) from error
@@ -59,3 +61,18 @@ def command(*, name: str, repo: Path, kubeconfig: Path | None, context: str | No
         raise CampaignsError(f"cannot write {file}: {error.strerror}") from error
     click.echo(f"{file}: failed volumes {len(failed)}; look at it, commit it and apply")
     return 0
+
+
+def _failed_in_cluster(
+    repo: Repo, campaign: str, kubeconfig: Path | None, context: str | None
+) -> tuple[tuple[str, ...], Collection[str]]:
+    """The volumes that failed, and the names that are taken."""
+    from converter.cluster.client import Client
+    from converter.reconcile.failed import failed_volumes
+    from converter.reconcile.live import read_for_status
+
+    settings = repo.settings
+    timeout = float(settings.apiserver_request_timeout)
+    client = Client.from_kubeconfig(kubeconfig=kubeconfig, context=context, request_timeout=timeout)
+    live = read_for_status(client, settings.namespace, settings.backend)
+    return failed_volumes(campaign, live, settings.repository), live.jobs.keys()

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from converter.model import Repo, SlurmSettings
@@ -12,11 +12,13 @@ from converter.reconcile.outcome import Outcome
 from converter.slurm.host import Host
 
 if TYPE_CHECKING:
+    from converter.diff.change import Comparison
     from converter.explain.cause import Cause
     from converter.holds.slurm import SlurmHolds
     from converter.observe.status import Status
     from converter.reconcile.slurm.submission import Submission
     from converter.report.slurm_reading import SlurmReading
+    from converter.slurm.survey import Survey
 
 
 def apply_to_slurm(
@@ -82,12 +84,17 @@ class SlurmSource:
     """Statuses read anew each time, as `Source` has them."""
 
     places_unread = ""
+    server = "Slurm"
 
     def __init__(self, repo: Repo, slurm: SlurmSettings) -> None:
+        from converter.observe.waiting import SLURMS_PACE
+
+        self.pace = SLURMS_PACE
         self._repo = repo
         self._slurm = slurm
         self._wanted = _wanted(repo)
         self.now_at = datetime.now(UTC)
+        self._seen = time.monotonic()
 
     def read(self) -> "list[Status]":
         """Raises SlurmUnavailable."""
@@ -98,8 +105,8 @@ class SlurmSource:
         time.sleep(seconds)
 
     def now(self) -> datetime:
-        """The clock of the Slurm host, as of the last look."""
-        return self.now_at
+        """By the clock of the Slurm host, as the last look told it."""
+        return self.now_at + timedelta(seconds=int(time.monotonic() - self._seen))
 
     def look(self, name: str = "") -> Seen:
         """All campaigns, and why the one of this name is where it is. Raises SlurmUnavailable."""
@@ -107,6 +114,7 @@ class SlurmSource:
 
         seen = look_at_slurm(self._repo, self._slurm, self._wanted)
         self.now_at = seen.now
+        self._seen = time.monotonic()
         one = next((each for each in seen.statuses if each.name == name), None)
         return Seen(list(seen.statuses), seen.now, seen.causes(one) if one is not None else ())
 
@@ -117,3 +125,39 @@ def _wanted(repo: Repo) -> "list[Submission]":
 
     priorities = {campaign.name: campaign.priority for campaign in repo.campaigns.values()}
     return submissions(render_slurm(repo), priorities)
+
+
+def _survey(slurm: SlurmSettings, repository: str) -> "Survey":
+    from converter.slurm.survey import survey
+
+    seconds = float(slurm.command_timeout)
+    return survey(Host(slurm.host), slurm.directory, repository, seconds=seconds)
+
+
+def compare_with_slurm(
+    repo: Repo, slurm: SlurmSettings, *, prune: bool, release_holds: bool
+) -> "Comparison":
+    """What an apply would change. Raises SlurmUnavailable."""
+    from converter.diff.slurm import compare
+
+    return compare(
+        _wanted(repo),
+        _survey(slurm, repo.settings.repository),
+        prune=prune,
+        release_holds=release_holds,
+        prune_limit=repo.settings.prune_limit,
+    )
+
+
+def failed_in_slurm(
+    repo: Repo, slurm: SlurmSettings, campaign: str
+) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The volumes of a campaign that failed, and the names that are taken.
+
+    Raises Refused where that cannot be told yet, or at all, and SlurmUnavailable.
+    """
+    from converter.reconcile.slurm.ending import failed_volumes
+    from converter.reconcile.slurm.planning import names_in
+
+    found = _survey(slurm, repo.settings.repository)
+    return failed_volumes(campaign, found, _wanted(repo)), names_in(found)

@@ -91,7 +91,7 @@ def command(
     """
     if watch and output != "text":
         raise click.UsageError(f"--watch has no --format {output}: ask again and again without it")
-    loaded = named(load_valid(repo, samples=False, asks_cluster=False), repo)
+    loaded = named(load_valid(repo, samples=False), repo)
     selection = _Selection(name, phases)
     if (slurm := loaded.settings.slurm) is not None:
         from converter.cli.slurm import SlurmSource
@@ -221,7 +221,7 @@ def _follow(
     screen = console()
     _check_name(selection, source.read(), repo, directory)
     told: set[str] = set()
-    with following(screen, now, click.echo) as show:
+    with following(screen, now, click.echo, source.server) as show:
 
         def show_selected(found: Sequence["Status"], trouble: str) -> None:
             selected = selection.of(found)
@@ -231,7 +231,12 @@ def _follow(
                 _note(note)
 
         # One that comes to a phase that is not asked for may come back.
-        followed = follow(lambda: selection.named(source.read()), show_selected, sleep=source.wait)
+        followed = follow(
+            lambda: selection.named(source.read()),
+            show_selected,
+            pace=source.pace,
+            sleep=source.wait,
+        )
     if not is_redrawn(screen):
         _show(_Seen(selection.of(followed.statuses), now(), "", ()))
     return 0

@@ -38,7 +38,11 @@ def lease_finding(lease: Read, now: datetime) -> Finding:
 
 
 def commit_finding(
-    lease: Read, repository: str, commit: str, order: Callable[[str], Order]
+    lease: Read,
+    repository: str,
+    commit: str,
+    order: Callable[[str], Order],
+    place: str = "in this namespace",
 ) -> Finding:
     """How the commit that is checked out stands to the one that was applied last.
 
@@ -52,7 +56,7 @@ def commit_finding(
     also = f"; applied here too: {first_few(others)}" if others else ""
     last = commits.get(repository, "")
     if not last:
-        return _COMMIT.ok(f"{repository} has not been applied in this namespace yet{also}")
+        return _COMMIT.ok(f"{repository} has not been applied {place} yet{also}")
     shown = f"{repository} was last applied at commit {last[:SHOWN]}"
     if not commit:
         return _COMMIT.unknown(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from converter.doctor.finding import Check, Finding, Group
-from converter.model import Settings
+from converter.model import Repo, Settings
 
 _FILES: Final = Check(Group.REPOSITORY, "files")
 _NAME: Final = Check(Group.REPOSITORY, "repository-name")
@@ -18,6 +18,7 @@ class Clone:
     `settings` is None where converter.yaml cannot be used. `errors` are the problems that keep an
     apply from starting, as one line each. `name` is empty where nothing gives one, `name_error` why
     git could not be asked. `commit` is empty outside git. `image` is one of the pipelines', if any.
+    `repo` is None where a file has an error.
     """
 
     directory: str
@@ -29,6 +30,7 @@ class Clone:
     is_in_git: bool = True
     has_whole_history: bool = True
     image: str = ""
+    repo: Repo | None = None
 
 
 def repository_findings(clone: Clone) -> tuple[Finding, ...]:

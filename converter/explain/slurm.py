@@ -134,7 +134,8 @@ def _ends(status: Status, failed: Sequence[str], directory: str) -> Iterator[Cau
     yield Cause(
         "failed-volumes",
         f"{status.failed} of its {status.total} volumes failed",
-        f"see their logs in {directory}; then write a new campaign file with what failed",
+        f"see their logs in {directory}; `campaigns retry {status.name}` writes a campaign file of "
+        "what failed",
         _first(failed),
     )
 

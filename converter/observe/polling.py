@@ -6,12 +6,16 @@ from converter.capabilities import CAPABILITIES
 from converter.cluster.client import Client
 from converter.model import Repo
 from converter.observe.status import Status, statuses
+from converter.observe.waiting import API_SERVER, API_SERVERS_PACE
 from converter.observe.wanted import wanted_of
 from converter.reconcile.live import read_for_status
 
 
 class Polling:
     """The campaigns of a repository and those that it left on the cluster."""
+
+    server = API_SERVER
+    pace = API_SERVERS_PACE
 
     def __init__(self, client: Client, repo: Repo) -> None:
         self._client = client

@@ -8,6 +8,7 @@ from converter.errors import ApiError, ClusterUnavailable, Forbidden
 from converter.model import Repo
 from converter.observe.polling import Polling
 from converter.observe.status import Status
+from converter.observe.waiting import Pace
 from converter.observe.watching import Watching
 
 
@@ -15,9 +16,12 @@ class Source(Protocol):
     """The campaigns of a repository and those that it left on the cluster, as they change.
 
     `places_unread` says why the last statuses have no places in the queue; empty where they do.
+    `server` is who is asked, and `pace` how often.
     """
 
     places_unread: str
+    server: str
+    pace: Pace
 
     def read(self) -> Sequence[Status]:
         """The statuses after the next change. Raises `ApiError` and `ClusterUnavailable`."""

@@ -1,4 +1,4 @@
-"""Waiting for campaigns until they rest, whatever becomes of the API server meanwhile.
+"""Waiting for campaigns until they rest, whatever becomes of the API server or Slurm meanwhile.
 
 Only reads are sent and no Lease is held, so that others may apply during a wait of days.
 """
@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from converter.errors import ApiError, ClusterUnavailable, NoCredentials
 from converter.observe.phase import Phase
@@ -15,14 +16,33 @@ from converter.reconcile.outcome import NOT_AS_IN_GIT, Fate, Outcome
 
 # An API server that has just started refuses for a moment what it is going to allow.
 REFUSALS = 4
-TROUBLE_SECONDS = 3.0
-SHORTEST_PAUSE_SECONDS = 1.0
-LONGEST_PAUSE_SECONDS = 15.0
 PASSING_STATUS = (408, 410, 429)
 
 Read = Callable[[], Sequence[Status]]
 # Given the statuses as they were read last, and why they cannot be read now, else "".
 Show = Callable[[Sequence[Status], str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long to wait between two reads, in seconds: the longer a wait, the longer.
+
+    `trouble` is for a read that failed.
+    """
+
+    shortest: float = 1.0
+    longest: float = 15.0
+    trouble: float = 3.0
+
+    def after(self, elapsed: float) -> float:
+        """After so many seconds: a short wait ends at once, a long one is cheap."""
+        return min(max(elapsed / 30, self.shortest), self.longest)
+
+
+API_SERVER: Final = "the API server"
+API_SERVERS_PACE: Final = Pace()
+# A controller of Slurm makes a list of all jobs for each call, and schedules nothing meanwhile.
+SLURMS_PACE: Final = Pace(shortest=5.0, longest=60.0, trouble=15.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +63,15 @@ def follow(
     show: Show,
     *,
     seconds: float | None = None,
+    pace: Pace = API_SERVERS_PACE,
     sleep: Callable[[float], object],
     clock: Callable[[], float] = time.monotonic,
 ) -> Followed:
     """Read and show the statuses until all of them rest, or so many seconds have passed.
 
     A read that fails is tried again for as long as it may get better by itself. Raises
-    ClusterUnavailable when the API server answers and keeps refusing, for example an expired token.
+    ClusterUnavailable when the API server answers and keeps refusing, for example an expired token,
+    or ssh a login.
     """
     started = clock()
     found: tuple[Status, ...] = ()
@@ -76,16 +98,8 @@ def follow(
         elapsed = clock() - started
         if seconds is not None and elapsed >= seconds:
             return Followed(found, timed_out=True, trouble=trouble)
-        pause = TROUBLE_SECONDS if trouble else pause_after(elapsed)
+        pause = pace.trouble if trouble else pace.after(elapsed)
         sleep(pause if seconds is None else min(pause, seconds - elapsed))
-
-
-def pause_after(elapsed: float) -> float:
-    """How long to wait between two reads: a short wait ends at once, a long one is cheap.
-
-    Both in seconds.
-    """
-    return min(max(elapsed / 30, SHORTEST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
 
 
 class Result(StrEnum):
@@ -128,7 +142,7 @@ def detail_of(status: Status, result: Result) -> str:
         case Result.FAILED:
             return f"{counts}: apply again to record it, then see `campaigns retry {status.name}`"
         case Result.GONE:
-            return "its Job is gone, and nothing says how it ended: apply again to see what is left"
+            return "it is gone, and nothing says how it ended: apply again to see what is left"
         case Result.STOPPED:
             return f"{counts}: git wants it to run, and it was stopped on the cluster"
     return counts

@@ -22,6 +22,7 @@ from converter.observe.mirror import Mirror
 from converter.observe.phase import Phase
 from converter.observe.places import read_places
 from converter.observe.status import Status
+from converter.observe.waiting import API_SERVER, API_SERVERS_PACE
 from converter.observe.wanted import wanted_of
 from converter.reconcile.units import listed_units
 
@@ -56,6 +57,9 @@ _Events = Iterator[dict[str, Any]]
 
 class Watching:
     """Statuses as they change. Use it from one thread, and `start` it first."""
+
+    server = API_SERVER
+    pace = API_SERVERS_PACE
 
     def __init__(self, client: Client, repo: Repo) -> None:
         settings = repo.settings

@@ -1,10 +1,14 @@
 """What can be wrong with an answer of Slurm, or with what is to be written to it."""
 
-from converter.errors import CampaignsError, ClusterUnavailable
+from converter.errors import CampaignsError, ClusterUnavailable, NoCredentials
 
 
 class SlurmUnavailable(ClusterUnavailable):
     """Slurm gave no answer, so nothing is known: least of all that a job is not there."""
+
+
+class LoginRefused(SlurmUnavailable, NoCredentials):
+    """The Slurm host lets nobody in with what ssh has, or is not the one that ssh knows."""
 
 
 class SlurmUnreadable(SlurmUnavailable):

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from converter.slurm.errors import SlurmUnavailable
+from converter.slurm.errors import LoginRefused, SlurmUnavailable
 
 # What ssh itself ends with where it could not run anything.
 SSH_FAILED: Final = 255
@@ -23,6 +23,13 @@ CHANGED: Final = 76
 FENCED: Final = 77
 # Of `timeout`, for what it ended.
 TIMED_OUT: Final = (124, 137)
+
+# What ssh complains of where trying again brings nothing by itself.
+_NO_LOGIN: Final = (
+    "Permission denied (",
+    "Too many authentication failures",
+    "Host key verification failed",
+)
 
 _SSH: Final = ("ssh", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5")
 
@@ -51,7 +58,8 @@ class Host:
     def run(self, script: str, *arguments: str, seconds: float, data: bytes = b"") -> Answer:
         """Run a script by its name, with `data` as its standard input.
 
-        Raises SlurmUnavailable where it did not run to its end.
+        Raises SlurmUnavailable where it did not run to its end, and LoginRefused where ssh got no
+        login.
         """
         try:
             done = subprocess.run(  # noqa: S603 - fixed programs, words as they are
@@ -67,7 +75,9 @@ class Host:
             raise SlurmUnavailable(f"{self} could not be asked: {error}") from error
         answer = Answer(done.returncode, _decoded(done.stdout), _decoded(done.stderr))
         if self.name and done.returncode == SSH_FAILED:
-            raise SlurmUnavailable(f"{self} could not be reached: {answer.reason}")
+            refused = any(each in answer.err for each in _NO_LOGIN)
+            kind = LoginRefused if refused else SlurmUnavailable
+            raise kind(f"{self} could not be reached: {answer.reason}")
         return answer
 
     def __str__(self) -> str:

@@ -9,15 +9,25 @@ from dataclasses import dataclass, field, replace
 
 from converter.errors import ApiError, ClusterUnavailable, Refused
 from converter.holds.errors import HoldError
-from converter.holds.mark import Mark
 from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_store import BY_GIT
-from converter.holds.words import in_force, lifted_by
 from converter.reconcile.fence import Fence
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.plan import kept_by_hold
-from converter.reconcile.prune import NO_CAMPAIGN, check_number, left_over
-from converter.reconcile.slurm.ending import record_of
+from converter.reconcile.prune import NO_CAMPAIGN, left_over
+from converter.reconcile.slurm.deciding import (
+    check_prune,
+    hold_in_words,
+    is_paused,
+    pause_in_words,
+    released_with_it,
+    resume_in_words,
+    settled,
+    settling,
+    unwanted,
+    window_in_words,
+)
+from converter.reconcile.slurm.ending import record_of, volumes_of
 from converter.reconcile.slurm.planning import Array, Plan, array_of, plan
 from converter.reconcile.slurm.steps import Steps
 from converter.reconcile.slurm.submission import Submission
@@ -62,6 +72,10 @@ class _Run:
     found: Survey
     states: dict[str, State] = field(default_factory=dict)
 
+    def array(self, name: str) -> Array:
+        """As it was found, with what this run has kept of it since."""
+        return replace(array_of(name, self.found), state=self.states.get(name))
+
     def look(self) -> Survey:
         self.steps.session.check()
         options = self.options
@@ -95,9 +109,8 @@ def _apply_locked(
     run = _Run(host, options, outcome, steps, found, dict(found.states))
     intended = plan(wanted, found)
     if options.prune:
-        cancelled = sorted({_campaign(run, name) for name in intended.unwanted})
-        live = {state.campaign for state in found.states.values()}
-        check_number(cancelled, len(live), options.prune_limit)
+        gone = unwanted(intended, found)
+        check_prune(gone, found, options.prune_limit, release_holds=options.release_holds)
     if options.all_or_nothing and intended.held_back:
         first, why = next(iter(intended.held_back.items()))
         raise Refused(
@@ -114,25 +127,22 @@ def _apply_locked(
     # What runs is paused before anything is started.
     new = {each.name for each in intended.submitted}
     _pause(run, [each for each in intended.paused if each.name not in new])
-    _record(run, intended, {each.name: each.volumes for each in wanted})
+    _record(run, intended, {each.name: each for each in wanted})
     done = {each.name for each in intended.submitted if _submit(run, each)}
-    going = _settle_all(run, intended, done)
+    going = _settle_all(run, intended)
     _pause(run, [each for each in intended.paused if each.name in done])
     _resume(run, [each for each in intended.resumed if each.name in done or each.name in going])
     _prune(run, intended)
 
 
-def _campaign(run: _Run, name: str) -> str:
-    state = run.found.states.get(name)
-    return state.campaign if state is not None else name
-
-
-def _record(run: _Run, intended: Plan, volumes: Mapping[str, Sequence[str]]) -> None:
+def _record(run: _Run, intended: Plan, wanted: Mapping[str, Submission]) -> None:
     for name in intended.ended:
         array = array_of(name, run.found)
         if array.state is None:
             continue
-        record = record_of(array, volumes.get(name, ()), rfc3339(run.found.host_epoch))
+        # Git may have another list by now, or none.
+        volumes = volumes_of(array.state, wanted.get(name)) or run.steps.volumes(name)
+        record = record_of(array, volumes, rfc3339(run.found.host_epoch))
         run.states[name] = run.steps.end(array.state, record)
         detail = f"{record.phase}: {record.done} of {record.total} volumes done"
         run.note(Fate.RECORDED, name, detail, array.state.campaign)
@@ -150,33 +160,31 @@ def _submit(run: _Run, wanted: Submission) -> bool:
     return True
 
 
-def _settle_all(run: _Run, intended: Plan, new: set[str]) -> set[str]:
+def _settle_all(run: _Run, intended: Plan) -> set[str]:
     """What is there already: its number is kept, and its window is as git has it."""
-    there = []
-    for each in (*intended.paused, *intended.resumed):
-        array = array_of(each.name, run.found)
-        if each.name in new or not array.numbers or each.campaign in intended.held_back:
-            continue
-        there.append(each.name)
-        state = run.states.get(each.name)
-        if state is None or not state.job:
-            state = run.states[each.name] = run.steps.adopt(each, array)
-            run.note(Fate.CONFIGURED, each.name, f"job {state.job} was there", each.campaign)
-        if state.window != each.window:
-            _throttle(run, each, state)
-        elif state.step is not Step.SUBMITTED:
+    there = set()
+    for each in settled(intended, run.found):
+        there.add(each.name)
+        array = run.array(each.name)
+        found = settling(each, array)
+        if found.adopted:
+            run.states[each.name] = run.steps.adopt(each, array)
+            run.note(Fate.CONFIGURED, each.name, f"job {found.adopted} was there", each.campaign)
+        if found.window is not None:
+            _throttle(run, each, found.window)
+        elif not found.adopted:
             run.note(Fate.UNCHANGED, each.name, "", each.campaign)
-    return set(there)
+    return there
 
 
-def _throttle(run: _Run, wanted: Submission, state: State) -> None:
-    change = f"window {state.window} -> {wanted.window}"
+def _throttle(run: _Run, wanted: Submission, was: int) -> None:
     try:
-        run.states[wanted.name] = run.steps.throttle(state, wanted.window)
+        run.states[wanted.name] = run.steps.throttle(run.states[wanted.name], wanted.window)
     except SlurmRefused as error:
-        run.note(Fate.REFUSED, wanted.name, f"{change}: {error}", wanted.campaign)
+        run.note(Fate.REFUSED, wanted.name, str(error), wanted.campaign)
     else:
-        run.note(Fate.CONFIGURED, wanted.name, change, wanted.campaign)
+        detail = window_in_words(was, wanted.window)
+        run.note(Fate.CONFIGURED, wanted.name, detail, wanted.campaign)
 
 
 def _pause(run: _Run, wanted: Sequence[Submission]) -> None:
@@ -186,7 +194,7 @@ def _pause(run: _Run, wanted: Sequence[Submission]) -> None:
     trouble: dict[str, str] = {}
     for number in range(LOOKS):
         now = run.look() if left and (number or _is_new(run, left)) else run.found
-        left = [each for each in left if not _is_paused(array_of(each.name, now))]
+        left = [each for each in left if not is_paused(array_of(each.name, now))]
         for each in left:
             try:
                 trouble[each.name] = ""
@@ -202,19 +210,11 @@ def _pause(run: _Run, wanted: Sequence[Submission]) -> None:
             why = trouble.get(each.name) or "tasks of it keep coming back to the queue"
             run.note(Fate.PAUSE_FAILED, each.name, f"{why}: apply again", each.campaign)
         elif changed.get(each.name):
-            going = len(array.going)
-            tasks = f"; {going} task(s) run to their end" if going else ""
-            run.note(Fate.PAUSED, each.name, f"what waits does not start{tasks}", each.campaign)
+            run.note(Fate.PAUSED, each.name, pause_in_words(array), each.campaign)
 
 
 def _is_new(run: _Run, wanted: Iterable[Submission]) -> bool:
-    return any(each.name not in run.found.jobs for each in wanted)
-
-
-def _is_paused(array: Array) -> bool:
-    """Whether nothing that waits may start, and every record says that git pauses it."""
-    marked = array.state is not None and array.state.paused
-    return marked and all(reading_of(job).mark is not None for job in array.pending)
+    return any(not array_of(each.name, run.found).numbers for each in wanted)
 
 
 def _pause_one(run: _Run, wanted: Submission, array: Array, *, marked: bool) -> None:
@@ -231,67 +231,53 @@ def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
     """Lift git's own hold, and open the gates. A newer hold wins, and is told."""
     found = run.look() if _is_new(run, wanted) else run.found
     for each in wanted:
-        array, state = array_of(each.name, found), run.states.get(each.name)
+        state = run.states.get(each.name)
         if state is None:
             continue
-        was_paused = state.paused
-        if state.step is Step.OPENED and not was_paused and not _is_stopped(array):
-            if array.hold is not None:
-                _tell_of_hold(run, each, array.hold)
-            continue
-        try:
-            kept = _resume_one(run, each, array, was_paused=was_paused)
-        except (HoldError, ApiError, SlurmRefused, ClusterUnavailable) as error:
-            run.note(Fate.RESUME_FAILED, each.name, f"{error}: apply again", each.campaign)
-            continue
-        run.states[each.name] = run.steps.save(replace(state, step=Step.OPENED, paused=False))
-        if kept is not None:
-            _tell_of_hold(run, each, kept)
-        if was_paused:
-            run.note(Fate.RESUMED, each.name, "what waits may start", each.campaign)
+        array = replace(array_of(each.name, found), state=state)
+        words = resume_in_words(array)
+        if words or state.step is not Step.OPENED:
+            try:
+                _resume_one(run, each, array)
+            except (HoldError, ApiError, SlurmRefused, ClusterUnavailable) as error:
+                run.note(Fate.RESUME_FAILED, each.name, f"{error}: apply again", each.campaign)
+                continue
+            run.states[each.name] = run.steps.save(replace(state, step=Step.OPENED, paused=False))
+        if hold := hold_in_words(array, each.campaign):
+            run.note(Fate.NOTE, each.name, hold, each.campaign)
+        # What is new starts, and that was told.
+        if words and array_of(each.name, run.found).numbers:
+            run.note(Fate.RESUMED, each.name, words, each.campaign)
 
 
-def _is_stopped(array: Array) -> bool:
-    """Whether git's own hold, or a gate that apply opens, is left of a pause."""
-    return any(
-        reading_of(job).instance == BY_GIT or (job.gated and job.gated_by_owner)
-        for job in array.pending
-    )
-
-
-def _resume_one(run: _Run, wanted: Submission, array: Array, *, was_paused: bool) -> Mark | None:
+def _resume_one(run: _Run, wanted: Submission, array: Array) -> None:
+    was_paused = array.state is not None and array.state.paused
     if was_paused:
         run.steps.mark(wanted.name, paused=False)
-    kept: Mark | None = None
     for job in array.pending:
         if was_paused or reading_of(job).instance == BY_GIT:
-            kept = run.steps.hold(job, pauses=False) or kept
+            run.steps.hold(job, pauses=False)
     run.steps.open(array.pending)
-    return kept
-
-
-def _tell_of_hold(run: _Run, wanted: Submission, mark: Mark) -> None:
-    detail = f"stays stopped: {in_force(mark)}; {lifted_by(mark, wanted.campaign)}"
-    run.note(Fate.NOTE, wanted.name, detail, wanted.campaign)
 
 
 def _prune(run: _Run, intended: Plan) -> None:
-    for name in intended.unwanted:
-        array, campaign = array_of(name, run.found), _campaign(run, name)
-        mark = array.hold
-        hold = "" if mark is None else f"{in_force(mark)}; {lifted_by(mark, campaign)}"
+    told: set[str] = set()
+    for each in unwanted(intended, run.found):
+        campaign = each.campaign
+        target = f"campaign {campaign}"
         if not run.options.prune:
-            if not array.has_ended:
-                detail = left_over(hold)
-                run.outcome.add(Event(Fate.NOTE, f"campaign {campaign}", detail, campaign))
-            continue
-        if hold and not run.options.release_holds:
-            reason = kept_by_hold(hold)
-            run.outcome.add(Event(Fate.HELD_BACK, f"campaign {campaign}", reason, campaign))
-            continue
-        try:
-            run.steps.cancel(name, array.numbers)
-        except SlurmRefused as error:
-            run.note(Fate.PRUNE_FAILED, name, str(error), campaign)
-            continue
-        run.note(Fate.PRUNED, name, "", campaign)
+            if not each.is_over and campaign not in told:
+                run.outcome.add(Event(Fate.NOTE, target, left_over(each.hold), campaign))
+                told.add(campaign)
+        elif each.hold and not run.options.release_holds:
+            if campaign not in told:
+                event = Event(Fate.HELD_BACK, target, kept_by_hold(each.hold), campaign)
+                run.outcome.add(event)
+                told.add(campaign)
+        else:
+            try:
+                run.steps.cancel(each.name, each.numbers)
+            except SlurmRefused as error:
+                run.note(Fate.PRUNE_FAILED, each.name, str(error), campaign)
+                continue
+            run.note(Fate.PRUNED, each.name, released_with_it(each.hold), campaign)

@@ -1,11 +1,13 @@
 """How an array ended, from what its tasks have written. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from converter.errors import Refused
 from converter.reconcile.record import FAILED, FINISHED, PARTLY_FAILED, Record
-from converter.reconcile.slurm.planning import Array
+from converter.reconcile.slurm.planning import Array, array_of, campaign_of
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.state import State
+from converter.slurm.survey import Survey
 from converter.times import instant, rfc3339
 
 
@@ -24,6 +26,37 @@ def volumes_of(state: State | None, part: Submission | None) -> tuple[str, ...]:
     if state is None or part is None or state.volumes_sha256 != part.volumes_sha256:
         return ()
     return part.volumes
+
+
+def failed_volumes(campaign: str, found: Survey, wanted: Iterable[Submission]) -> tuple[str, ...]:
+    """The ids of the volumes that failed, over all parts of a campaign.
+
+    Raises Refused while a part may still run, where nothing is known of the campaign, and where
+    git does not say any more which volumes those were.
+    """
+    parts = {part.name: part for part in wanted}
+    arrays = {name: array_of(name, found) for name in sorted(found.states.keys() | found.jobs)}
+    arrays = {name: each for name, each in arrays.items() if campaign_of(each) == campaign}
+    if not arrays:
+        unread = (
+            f": {found.unreadable} files of the state cannot be read" if found.unreadable else ""
+        )
+        raise Refused(f"nothing is known of campaign {campaign} on the Slurm host{unread}")
+    failed: list[str] = []
+    for name, array in arrays.items():
+        volumes = volumes_of(array.state, parts.get(name))
+        record = ended(array, volumes, found.host_epoch)
+        if record is None:
+            raise Refused(
+                f"campaign {campaign} has not ended yet: what fails now may still succeed"
+            )
+        if record.failed and not array.has_ended and not volumes:
+            raise Refused(
+                f"campaign {campaign} has ended and is not recorded yet, and git has other volumes "
+                "than those it ran: apply first"
+            )
+        failed += record.failed_volumes
+    return tuple(failed)
 
 
 def record_of(array: Array, volumes: Sequence[str], now: str) -> Record:

@@ -86,6 +86,13 @@ class Array:
         return self.has_ended and any(job.phase is not Phase.ENDED for job in self.jobs)
 
     @property
+    def is_left(self) -> bool:
+        """Whether there is anything to cancel or to forget: what only completes is on its way out,
+        as after a prune.
+        """
+        return self.state is not None or any(job.phase is not Phase.COMPLETING for job in self.jobs)
+
+    @property
     def hold(self) -> Mark | None:
         """The hold on it that gives way last, and that is not git's own pause."""
         marks = (reading_of(job).mark for job in self.pending)
@@ -150,7 +157,8 @@ def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
             if (array.has_ended and not array.runs_again) or array.has_gone:
                 continue
             if part.suspended:
-                paused.append(part)
+                # Of what is new and held back there is nothing to pause.
+                paused += [part] if not reason or array.state or array.jobs else []
             elif not reason:
                 resumed.append(part)
             if not reason and not array.numbers:
@@ -167,7 +175,9 @@ def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
         # A campaign that git has, cut into other parts, is held back.
         tuple(
             sorted(
-                set(arrays) - names - {name for each in campaigns for name in there.get(each, ())}
+                name
+                for name in set(arrays) - names
+                if arrays[name].is_left and campaign_of(arrays[name]) not in campaigns
             )
         ),
     )
@@ -179,6 +189,19 @@ def campaign_of(array: Array) -> str:
         return array.state.campaign
     said = [comment_of(job.comment) for job in array.jobs]
     return next((comment.campaign for comment in said if comment is not None), "")
+
+
+def names_in(found: Survey) -> frozenset[str]:
+    """The names of all arrays and campaigns that are known there, ended ones too."""
+    comments = (comment_of(job.comment) for jobs in found.jobs.values() for job in jobs)
+    return frozenset(
+        (
+            *found.states,
+            *found.jobs,
+            *(state.campaign for state in found.states.values()),
+            *(comment.campaign for comment in comments if comment is not None),
+        )
+    )
 
 
 def _objection(
@@ -306,6 +329,12 @@ def _changed(part: Submission, array: Array, found: Survey) -> str:
         return ""
     if state.pipeline != part.pipeline:
         return f"its pipeline was {state.pipeline} and is now {part.pipeline}: {rename}"
+    if state.priority != part.priority:
+        return (
+            f"its priority was {state.priority or 'none'} and is now {part.priority or 'none'}, "
+            "and an array keeps the one it was submitted with: put the old one back until it has "
+            "ended, or remove the campaign and write a new file"
+        )
     if state.inputs_sha256 != part.inputs_sha256:
         return (
             "its pipeline, its size or the settings in converter.yaml changed since it was "

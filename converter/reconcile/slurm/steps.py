@@ -20,11 +20,19 @@ from converter.reconcile.slurm.planning import Array
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.errors import SlurmRefused
 from converter.slurm.job import Job
-from converter.slurm.layout import CANCELLED, PAUSED, WRITTEN, job_directory, repository_key
+from converter.slurm.layout import (
+    CANCELLED,
+    PAUSED,
+    VOLUMES,
+    WRITTEN,
+    job_directory,
+    repository_key,
+)
 from converter.slurm.session import Session
 from converter.slurm.state import State, Step
 from converter.slurm.tasks import spared_only_ended
 from converter.times import rfc3339
+from converter.volumes import parse_volumes
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,14 @@ class Steps:
             kept = reading_of(store.job).mark
         store.say(deadline)
         return kept
+
+    def volumes(self, name: str) -> tuple[str, ...]:
+        """The ids by index of what was submitted; empty where its directory does not say."""
+        try:
+            text = self.session.run("cat", f"{self.directory(name)}/{VOLUMES}")
+            return tuple(volume for volume, _ in parse_volumes(text))
+        except (SlurmRefused, ValueError):
+            return ()
 
     def end(self, state: State, record: Record) -> State:
         """Keep how an array ended. Its results are not read any more."""

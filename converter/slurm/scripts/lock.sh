@@ -5,7 +5,8 @@
 directory=$1 who=$2
 mkdir -p "$directory/state"
 exec 8>>"$directory/apply.lock"
-if ! flock --nonblock 8; then
+# A doctor that looks has it for a moment.
+if ! flock --wait 1 8; then
     cat "$directory/apply.holder" >&2 2>/dev/null || echo 'unknown' >&2
     exit 74
 fi

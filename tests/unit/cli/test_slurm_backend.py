@@ -71,23 +71,6 @@ def test_render_prints_the_same_but_for_the_script(repo: Path, tmp_path: Path) -
     assert printed == {path: text for path, text in written.items() if "task.sh" not in path}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("diff",), ("doctor",), ("retry", "letters")],
-    ids=" ".join,
-)
-def test_what_asks_a_kubernetes_cluster_refuses_in_one_sentence(
-    command: tuple[str, ...], repo: Path
-) -> None:
-    name, *others = command
-    target = [others.pop(0)] if others and not others[0].startswith("-") else []
-    done = run(name, *target, repo, *others)
-    assert (done.returncode, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("error: with backend slurm this command has nothing to ask: ")
-    assert line.endswith("; nothing was sent")
-
-
 def test_the_chart_is_not_for_it(repo: Path) -> None:
     done = run("chart-values", repo)
     assert (done.returncode, done.stdout) == (1, "")

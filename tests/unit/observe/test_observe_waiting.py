@@ -9,13 +9,15 @@ from converter.errors import ApiError, ClusterUnavailable, Forbidden, NoCredenti
 from converter.observe.phase import Phase
 from converter.observe.status import Status
 from converter.observe.waiting import (
+    API_SERVERS_PACE,
     REFUSALS,
+    SLURMS_PACE,
     Followed,
+    Pace,
     Result,
     awaited,
     detail_of,
     follow,
-    pause_after,
     result_of,
     worst,
 )
@@ -55,9 +57,14 @@ class World:
         assert seconds > 0
         self.now += seconds
 
-    def follow(self, seconds: float | None = None) -> Followed:
+    def follow(self, seconds: float | None = None, pace: Pace = API_SERVERS_PACE) -> Followed:
         return follow(
-            self.read, self.show, seconds=seconds, sleep=self.sleep, clock=lambda: self.now
+            self.read,
+            self.show,
+            seconds=seconds,
+            pace=pace,
+            sleep=self.sleep,
+            clock=lambda: self.now,
         )
 
 
@@ -132,10 +139,20 @@ def test_refusals_in_between_are_outlived() -> None:
 
 
 @pytest.mark.parametrize(
-    ("elapsed", "pause"), [(0, 1), (30, 1), (60, 2), (450, 15), (1_000_000, 15)]
+    ("pace", "elapsed", "pause"),
+    [
+        *((API_SERVERS_PACE, *each) for each in ((0, 1), (30, 1), (60, 2), (450, 15), (1e6, 15))),
+        *((SLURMS_PACE, *each) for each in ((0, 5), (150, 5), (300, 10), (1800, 60), (1e6, 60))),
+    ],
 )
-def test_a_long_wait_is_cheap(elapsed: float, pause: float) -> None:
-    assert pause_after(elapsed) == pause
+def test_a_long_wait_is_cheap(pace: Pace, elapsed: float, pause: float) -> None:
+    assert pace.after(elapsed) == pause
+
+
+def test_a_slurm_that_is_away_is_not_asked_as_often_as_it_can_refuse() -> None:
+    world = World([AWAY])
+    world.follow(seconds=600, pace=SLURMS_PACE)
+    assert len(world.shown) == 1 + 600 / SLURMS_PACE.trouble
 
 
 GIT_RUNS = {
@@ -208,7 +225,7 @@ def test_one_beats_three_beats_nought(codes: tuple[int, ...], code: int) -> None
         (
             Status("a", Phase.MISSING, 3),
             Result.GONE,
-            "its Job is gone, and nothing says how it ended: apply again to see what is left",
+            "it is gone, and nothing says how it ended: apply again to see what is left",
         ),
     ],
 )

@@ -366,7 +366,7 @@ def test_another_backend_ends_the_following(tmp_path: Path) -> None:
         "slurm: {directory: /shared, container: []}\n"
     )
     repo = write_repository(tmp_path / "repo", {"converter.yaml": of_slurm})
-    read = sources(repo, load_valid(repo, samples=False, asks_cluster=False))
+    read = sources(repo, load_valid(repo, samples=False))
     assert read()[0].settings.slurm is not None
     write_repository(
         repo, {"converter.yaml": "backend: none\nrepository: team\nnamespace: team\ncommand: [ocr]"}

@@ -1,0 +1,1 @@
+"""What keeps a Slurm, its host or this identity from running campaigns."""

@@ -1,0 +1,138 @@
+"""What becomes of an array that the plan names, and in which words. Pure.
+
+An apply carries it out and a diff shows it, so it is decided here for both.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from converter.holds.slurm_rules import reading_of
+from converter.holds.slurm_store import BY_GIT
+from converter.holds.words import in_force, lifted_by
+from converter.reconcile.held import strongest
+from converter.reconcile.prune import check_number
+from converter.reconcile.slurm.planning import Array, Plan, array_of, campaign_of
+from converter.reconcile.slurm.submission import Submission
+from converter.slurm.survey import Survey
+
+MAY_START: Final = "what waits may start"
+OPENED: Final = f"its gate was shut and is opened: {MAY_START}"
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """What is put right of an array that is there.
+
+    `adopted` is the number to keep, 0 where one is kept. `window` is the one that it has, None
+    where that stays.
+    """
+
+    adopted: int = 0
+    window: int | None = None
+
+
+def settling(wanted: Submission, array: Array) -> Settling:
+    """Of an array that Slurm has."""
+    state = array.state
+    # What has just ended has no window any more.
+    adopted = 0 if state is not None and state.job else array.numbers[0]
+    if state is None or state.window == wanted.window or not (array.pending or array.going):
+        return Settling(adopted)
+    return Settling(adopted, state.window)
+
+
+def window_in_words(was: int, now: int) -> str:
+    """Another number of tasks at once."""
+    return f"window {was} -> {now}"
+
+
+def settled(intended: Plan, found: Survey) -> Iterator[Submission]:
+    """The arrays that are there and may be put right, those that git pauses first."""
+    for each in (*intended.paused, *intended.resumed):
+        if each.campaign not in intended.held_back and array_of(each.name, found).numbers:
+            yield each
+
+
+def is_paused(array: Array) -> bool:
+    """Whether nothing that waits may start, and every record says that git pauses it."""
+    marked = array.state is not None and array.state.paused
+    return marked and all(reading_of(job).mark is not None for job in array.pending)
+
+
+def pause_in_words(array: Array) -> str:
+    """What a pause does to it."""
+    going = len(array.going)
+    tasks = f"; {going} task(s) run to their end" if going else ""
+    return f"what waits does not start{tasks}"
+
+
+def resume_in_words(array: Array) -> str:
+    """What a resume does to an array that is there; empty where nothing keeps it from running.
+
+    That is git's own hold, or a gate that apply opens; a newer hold stays.
+    """
+    was_paused = array.state is not None and array.state.paused
+    if was_paused or any(reading_of(job).instance == BY_GIT for job in array.pending):
+        return MAY_START
+    return OPENED if any(job.gated and job.gated_by_owner for job in array.pending) else ""
+
+
+def hold_in_words(array: Array, campaign: str) -> str:
+    """That a hold keeps it stopped, and what lifts that; empty without one."""
+    mark = array.hold
+    return "" if mark is None else f"stays stopped: {in_force(mark)}; {lifted_by(mark, campaign)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unwanted:
+    """An array that git has no more, or what is kept of one.
+
+    `hold` is the one on its campaign, in words: a campaign stays whole. `is_over` where nothing of
+    the array runs any more.
+    """
+
+    name: str
+    campaign: str
+    numbers: tuple[int, ...]
+    hold: str
+    is_over: bool
+
+
+def unwanted(intended: Plan, found: Survey) -> tuple[Unwanted, ...]:
+    """All that a prune is about."""
+    arrays = [(name, array_of(name, found)) for name in intended.unwanted]
+    parts: dict[str, list[Array]] = {}
+    for _, array in arrays:
+        parts.setdefault(campaign_of(array), []).append(array)
+    holds = {campaign: _hold_on(campaign, of_it) for campaign, of_it in parts.items()}
+    return tuple(
+        Unwanted(
+            name,
+            campaign_of(array),
+            array.numbers,
+            holds[campaign_of(array)],
+            array.has_ended or array.has_gone,
+        )
+        for name, array in arrays
+    )
+
+
+def _hold_on(campaign: str, parts: Iterable[Array]) -> str:
+    mark = strongest(part.hold for part in parts)
+    return "" if mark is None else f"{in_force(mark)}; {lifted_by(mark, campaign)}"
+
+
+def check_prune(
+    gone: Iterable[Unwanted], found: Survey, limit: int | None, *, release_holds: bool
+) -> None:
+    """Raises Refused where a prune would cancel more campaigns than looks intended."""
+    cancelled = {each.campaign for each in gone if release_holds or not each.hold}
+    names = found.states.keys() | found.jobs.keys()
+    live = {campaign_of(array_of(name, found)) for name in names} - {""}
+    check_number(sorted(cancelled), len(live), limit)
+
+
+def released_with_it(hold: str) -> str:
+    """What is said of a hold that goes with what it is on; empty without one."""
+    return f"released with it, though {hold}" if hold else ""
