@@ -1,0 +1,123 @@
+"""What somebody else has changed or lost: nothing runs again, and a pause still holds."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from slurm.lab import Lab, eventually
+from slurm.slurm_team import SlurmTeam
+
+from converter.holds.slurm_rules import reading_of
+
+
+@pytest.fixture
+def team(lab: Lab, tmp_path: Path) -> SlurmTeam:
+    made = SlurmTeam(lab, tmp_path)
+    made.write_settings()
+    made.write_pipeline("sleep 300", "slow")
+    made.write_pipeline()
+    return made
+
+
+def finished(team: SlurmTeam) -> None:
+    team.write_campaign("letters", 2)
+    team.apply()
+    eventually(lambda: team.phases()["letters"] == "Finished", "its end")
+    assert "recorded: Array/letters: Finished" in team.apply().stdout
+
+
+def state_file(team: SlurmTeam) -> Path:
+    return next((team.shared / "state").glob("*/letters.json"))
+
+
+@pytest.mark.parametrize("words", ["Comment=checked", "Comment=", "JobName=anna"])
+def test_an_array_that_somebody_has_relabelled_is_still_paused_and_counted(
+    words: str, team: SlurmTeam
+) -> None:
+    team.write_campaign("letters", 3, pipeline="slow", window=1)
+    team.apply()
+    eventually(lambda: team.running("letters") == 1, "one task")
+    number = team.survey().states["letters"].job
+    team.lab.scontrol("update", f"JobId={number}", words)
+    assert team.phases() == {"letters": "Running"}
+    team.write_campaign("letters", 3, pipeline="slow", window=1, suspend=True)
+    assert "1 paused" in team.apply().stdout
+    assert team.phases() == {"letters": "Pausing"}
+    team.write_campaign("letters", 3, pipeline="slow", window=1)
+    assert "1 resumed" in team.apply().stdout
+    assert team.arrays("letters") == {number}
+    (team.repo / "campaigns/letters.yaml").unlink()
+    team.apply("--prune", "--allow-empty")
+    eventually(
+        lambda: {job.state for job in team.lab.records(number)} <= {"CANCELLED"}, "all is cancelled"
+    )
+
+
+def test_what_has_ended_and_is_queued_again_is_told_and_can_be_paused(team: SlurmTeam) -> None:
+    finished(team)
+    number = team.survey().states["letters"].job
+    directory = next((team.shared / "campaigns").glob("*/letters"))
+    # Else its tasks would find that they have ended, and end.
+    shutil.rmtree(directory / "results")
+    (directory / "results").mkdir()
+    team.lab.scontrol("requeue", f"{number}_0")
+    eventually(lambda: "PENDING" in team.states("letters").values(), "it is back in the queue")
+    done = team.apply(code=3)
+    assert f"cancel them with scancel {number}" in done.stderr
+    assert "somebody has had tasks of it queued again" in team.run("explain", "letters", ".").stdout
+    team.write_campaign("letters", 2, suspend=True)
+    team.apply(code=3)
+    waiting = [job for job in team.lab.records(number) if job.state == "PENDING"]
+    assert waiting
+    assert all(reading_of(job).mark is not None for job in waiting)
+    team.lab.slurm.ask("scancel", str(number))
+    eventually(lambda: "1 finished" in team.run("apply", ".").stdout, "it has ended as before")
+
+
+def test_what_has_ended_does_not_run_again_where_its_state_is_lost(team: SlurmTeam) -> None:
+    finished(team)
+    calls = team.lab.watch("sbatch")
+    state_file(team).unlink()
+    done = team.apply(code=3)
+    assert "tasks of it have run, as its directory on the Slurm host says" in done.stderr
+    assert "0 applied" in done.stdout
+    assert calls.read_text() == ""
+    # As the message says.
+    shutil.rmtree(next((team.shared / "campaigns").glob("*/letters")))
+    assert "1 applied" in team.apply().stdout
+    assert len(calls.read_text().splitlines()) == 1
+
+
+def test_a_state_that_is_empty_is_not_none(team: SlurmTeam) -> None:
+    finished(team)
+    state_file(team).write_text("")
+    shutil.rmtree(next((team.shared / "campaigns").glob("*/letters")))
+    done = team.apply(code=3)
+    assert "1 files of the state on the Slurm host cannot be read" in done.stderr
+    assert "0 applied" in done.stdout
+
+
+def test_a_state_that_cannot_be_read_stops_everything(team: SlurmTeam) -> None:
+    finished(team)
+    kept = state_file(team)
+    kept.unlink()
+    kept.mkdir()
+    for command in (("apply", "."), ("status", ".")):
+        done = team.run(*command)
+        assert done.code == 1
+        (line,) = done.stderr.splitlines()
+        assert "Is a directory" in line
+
+
+def test_a_file_by_another_name_does_not_run_twice(team: SlurmTeam) -> None:
+    team.write_campaign("letters", 2, pipeline="slow")
+    team.apply()
+    old = team.repo / "campaigns/letters.yaml"
+    old.rename(team.repo / "campaigns/letters-again.yaml")
+    done = team.apply(code=3)
+    assert "its volumes are those of campaign letters of the same pipeline" in done.stderr
+    assert team.arrays("letters-again") == set()
+    assert "1 pruned" in team.apply("--prune", code=3).stdout
+    assert "1 applied" in team.apply().stdout
