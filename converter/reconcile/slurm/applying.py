@@ -178,12 +178,12 @@ def _settle_all(run: _Run, intended: Plan) -> set[str]:
 
 
 def _throttle(run: _Run, wanted: Submission, was: int) -> None:
+    detail = window_in_words(was, wanted.window)
     try:
         run.states[wanted.name] = run.steps.throttle(run.states[wanted.name], wanted.window)
     except SlurmRefused as error:
-        run.note(Fate.REFUSED, wanted.name, str(error), wanted.campaign)
+        run.note(Fate.REFUSED, wanted.name, f"{detail}: {error}", wanted.campaign)
     else:
-        detail = window_in_words(was, wanted.window)
         run.note(Fate.CONFIGURED, wanted.name, detail, wanted.campaign)
 
 
