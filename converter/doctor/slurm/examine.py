@@ -1,6 +1,6 @@
 """The whole report on a Slurm: what is read, and which checks are made of it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from converter.doctor.slurm.applied import applied_findings
 from converter.doctor.slurm.asks import Ask, arrays_of, asks_of, partitions_of
 from converter.doctor.slurm.controller import controller_findings
 from converter.doctor.slurm.directory import directory_findings
-from converter.doctor.slurm.facts import FileFacts, SiteFacts, SlurmFacts
+from converter.doctor.slurm.facts import FileFacts, SiteFacts
 from converter.doctor.slurm.hold_probe import hold_findings, not_tried
 from converter.doctor.slurm.host import host_findings
 from converter.doctor.slurm.limits import limit_findings
@@ -45,7 +45,7 @@ def examine_slurm(
     facts = read_site(slurm, named.name, asks)
     probe = (lambda: hold_findings(Host(slurm.host), slurm)) if probes_holds else None
     return (
-        *_site(facts, named, settings, slurm, asks, order, wish, probe),
+        *_site(facts, named, slurm, asks, order, wish, probe),
         *repository_findings(clone),
     )
 
@@ -53,7 +53,6 @@ def examine_slurm(
 def _site(
     facts: SiteFacts,
     clone: Clone,
-    settings: Settings,
     slurm: SlurmSettings,
     asks: Sequence[Ask],
     order: Callable[[str], Order],
@@ -67,28 +66,18 @@ def _site(
     files, controller, found = facts.files, facts.slurm, facts.survey
     yield from directory_findings(slurm.directory, files, found, applies=applies)
     yield from controller_findings(controller, found)
-    answers = isinstance(controller, SlurmFacts) and not isinstance(controller.config, Unknown)
-    if (
-        applies
-        and isinstance(controller, SlurmFacts)
-        and not isinstance(controller.config, Unknown)
-    ):
+    config = None if isinstance(controller, Unknown) else controller.config
+    if not applies or isinstance(controller, Unknown) or not isinstance(config, Mapping):
+        yield from rights_findings(facts.host, files, controller, found, wish)
+    else:
         tries_again = files.tries_again if isinstance(files, FileFacts) else {}
-        arrays = arrays_of(clone.repo)
-        yield from limit_findings(
-            controller, controller.config, found, arrays, slurm.max_array_size, tries_again
-        )
-    yield from rights_findings(facts.host, files, controller, found, wish)
-    if (
-        applies
-        and isinstance(controller, SlurmFacts)
-        and not isinstance(controller.config, Unknown)
-    ):
-        named = partitions_of(slurm)
-        yield from node_findings(controller, controller.config, asks, named, slurm)
+        arrays, most = arrays_of(clone.repo), slurm.max_array_size
+        yield from limit_findings(controller, config, found, arrays, most, tries_again)
+        yield from rights_findings(facts.host, files, controller, found, wish)
+        yield from node_findings(controller, config, asks, partitions_of(slurm), slurm)
         yield from submission_findings(asks, controller.trials)
     if probe is not None:
         there = isinstance(files, FileFacts) and files.kind == "there"
-        yield from probe() if answers and there else (not_tried(),)
+        yield from probe() if there and isinstance(config, Mapping) else (not_tried(),)
     if applies:
         yield from applied_findings(files, found, clone, slurm.directory, order)
