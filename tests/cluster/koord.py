@@ -76,7 +76,8 @@ class KoordQueue:
             try:
                 self._reconcile(dict(job), units.get(name(job)))
             except (Conflict, NotFound):
-                continue
+                # As a controller does that is told to try again.
+                self._seen.pop(name(job), None)
         fresh = self.client.list(QUEUE_UNITS, self.namespace)
         self._admit([dict(each) for each in fresh], {name(job): dict(job) for job in jobs})
 

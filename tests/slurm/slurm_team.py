@@ -48,6 +48,7 @@ class SlurmTeam(Arrays):
         file.write_text(yaml.safe_dump(dict(document)))
 
     def write_settings(self, **settings: Any) -> None:
+        self.shared.mkdir(exist_ok=True)
         slurm = {"directory": str(self.shared), "container": []}
         if self.host:
             slurm["host"] = self.host

@@ -21,6 +21,7 @@ from converter.holds.slurm_store import BY_GIT
 from converter.reconcile.outcome import Fate, Outcome
 from converter.reconcile.slurm.applying import Options, apply
 from converter.reconcile.slurm.submission import Submission
+from converter.slurm.errors import SlurmUnavailable
 from converter.slurm.host import Answer, Host
 from converter.slurm.layout import job_directory
 from converter.slurm.session import locked
@@ -79,7 +80,9 @@ class Site(Arrays):
 
 @pytest.fixture
 def site(lab: Lab, tmp_path: Path) -> Site:
-    return Site(lab, tmp_path / "shared")
+    made = Site(lab, tmp_path / "shared")
+    made.directory.mkdir()
+    return made
 
 
 def told(outcome: Outcome, *fates: Fate) -> list[str]:
@@ -384,6 +387,14 @@ def test_what_slurm_refuses_is_told_and_others_go_on(site: Site) -> None:
     assert "invalid partition" in line.lower()
     assert len(site.arrays("good")) == 1
     assert outcome.exit_code == 3
+
+
+def test_a_directory_that_is_not_there_is_not_made(site: Site) -> None:
+    """As where it is not mounted: what has ended would be unknown, and run again."""
+    site.directory.rmdir()
+    with pytest.raises(SlurmUnavailable, match=r"shared is not there: mount its file system, or"):
+        site.apply(submission())
+    assert not site.directory.exists()
 
 
 def test_an_empty_repository_cancels_nothing_by_itself(site: Site) -> None:

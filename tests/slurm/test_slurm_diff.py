@@ -88,7 +88,7 @@ def test_each_edit_is_shown_and_nothing_else_and_after_an_apply_nothing(team: Sl
     team.write_campaign("slow", 4, window=1)
     team.write_campaign("fresh", 2, suspend=True)
     assert shown(team) == [CREATE.format("fresh"), PAUSE.format("fresh"), CREATE.format("slow")]
-    assert not team.shared.exists()
+    assert list(team.shared.iterdir()) == []
     applied(team)
     begun(team, "slow", 1)
     done = team.run("diff", ".")

@@ -18,7 +18,7 @@ from slurm.slurm_team import SlurmTeam
 
 from converter.doctor.slurm.host import SYSTEM_TOOLS
 
-FRESH = {"directory": "warning", "shared": "unknown", "scontrol-on-nodes": "unknown"}
+FRESH = {"shared": "unknown", "scontrol-on-nodes": "unknown"}
 # All that runs here runs as root, which doctor does not like, and outside git.
 HERE = {"excess": "warning", "history": "warning"}
 
@@ -122,7 +122,7 @@ def git(directory: Path, *words: str) -> None:
 def test_before_the_first_apply(team: SlurmTeam) -> None:
     found = findings(team)
     assert bad(found) == FRESH
-    assert not team.shared.exists()
+    assert list(team.shared.iterdir()) == []
     assert team.run("doctor", ".").code == 0
     assert team.run("doctor", ".", "--strict").code == 1
     done = team.run("doctor", ".", "--only=queue", "--strict", "--kubeconfig=converter.yaml")
@@ -261,7 +261,16 @@ def test_tools_that_are_not_there(
     assert {each["check"] for each in found} >= {"locks", "files", "excess"}
 
 
+def test_a_directory_that_is_not_there(team: SlurmTeam) -> None:
+    team.shared.rmdir()
+    found = findings(team)
+    assert bad(found)["directory"] == "fault"
+    assert "is not there" in told(found, "directory")
+    assert not team.shared.exists()
+
+
 def test_a_directory_that_is_a_file(team: SlurmTeam) -> None:
+    team.shared.rmdir()
     team.shared.write_text("")
     found = findings(team)
     assert bad(found)["directory"] == "fault"
@@ -310,9 +319,8 @@ def test_by_ssh(team: SlurmTeam, slurm_host: SshHost, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PATH", f"{slurm_host.bin}:/usr/bin:/bin")
     team.host = "slurm-host"
     team.write_settings()
-    team.shared.mkdir()
     found = findings(team, "--probe-holds")
-    assert bad(found) == {name: each for name, each in FRESH.items() if name != "directory"}
+    assert bad(found) == FRESH
     assert "a job was held" in said(found, "holds")
     assert "agree to 30 s" in said(found, "clock")
 
@@ -387,7 +395,6 @@ def test_limits_and_partitions(
     )
     slurm.set_node("n2", "DRAIN")
     team = team_of(lab_on(slurm, tmp_path, monkeypatch), tmp_path)
-    team.shared.mkdir()
     flavors = {name: {"partition": name} for name in ("short", "narrow", "closed", "drained")}
     flavors["either"] = {"partition": "closed,main"}
     size = {**SIZE, "memory": "200Mi"}
@@ -530,7 +537,6 @@ def probed(team: SlurmTeam) -> list[dict[str, str]]:
 
 
 def test_a_hold_is_tried_on_a_job_that_never_runs(team: SlurmTeam) -> None:
-    team.shared.mkdir()
     before = probes(team)
     calls = team.lab.watch("scontrol")
     (found,) = probed(team)
@@ -607,7 +613,6 @@ def test_a_hold_is_tried_on_a_job_that_never_runs(team: SlurmTeam) -> None:
 def test_a_hold_that_somebody_meddles_with(
     command: str, script: str, status: str, words: str, team: SlurmTeam
 ) -> None:
-    team.shared.mkdir()
     before = probes(team)
     team.lab.command(command, script)
     (found,) = probed(team)
@@ -619,7 +624,6 @@ def test_a_hold_that_somebody_meddles_with(
 
 def test_a_hold_of_somebody_else_on_it_is_told(team: SlurmTeam) -> None:
     """It is held under a newer number while it is tried, which wins."""
-    team.shared.mkdir()
     submit = (
         'case $* in *--test-only*) exec "$real" "$@" ;; esac\n'
         'number=$("$real" "$@") || exit\n'
@@ -635,7 +639,6 @@ def test_a_hold_of_somebody_else_on_it_is_told(team: SlurmTeam) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_interrupted_it_leaves_no_job(how: signal.Signals, team: SlurmTeam) -> None:
-    team.shared.mkdir()
     before = probes(team)
     begun = team.home / "begun"
     team.lab.command(
@@ -653,7 +656,6 @@ def test_interrupted_it_leaves_no_job(how: signal.Signals, team: SlurmTeam) -> N
 
 
 def test_what_a_killed_doctor_left_is_cancelled_first(team: SlurmTeam) -> None:
-    team.shared.mkdir()
     before = probes(team)
     begun = team.home / "begun"
     team.lab.command(
@@ -679,7 +681,6 @@ def test_what_a_killed_doctor_left_is_cancelled_first(team: SlurmTeam) -> None:
 
 
 def test_a_job_that_cannot_be_cancelled_is_told(team: SlurmTeam) -> None:
-    team.shared.mkdir()
     team.lab.command("scancel", 'echo "not today" >&2; exit 1')
     found = probed(team)
     assert [each["status"] for each in found] == ["ok", "warning"]

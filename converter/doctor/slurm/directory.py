@@ -47,9 +47,10 @@ def directory_finding(directory: str, files: FileFacts | Unknown) -> Finding:
             f"{directory} is no directory", "correct slurm.directory in converter.yaml"
         )
     if files.kind == "absent":
-        return _DIRECTORY.warning(
-            f"{directory} is not there; the first apply would make it below {files.nearest}",
-            "make it on a file system that all nodes share, or correct slurm.directory",
+        return _DIRECTORY.fault(
+            f"{directory} is not there (there is {files.nearest}), and apply does not make it",
+            "mount its file system, make it once where all nodes see it (mkdir -p), or correct "
+            "slurm.directory",
         )
     return _DIRECTORY.ok(f"{directory} is there")
 

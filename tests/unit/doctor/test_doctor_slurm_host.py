@@ -91,7 +91,7 @@ def test_the_tools_are_those_that_the_scripts_run() -> None:
     [
         ({}, "ok", f"{DIRECTORY} is there"),
         ({"kind": "other"}, "fault", "is no directory"),
-        ({"kind": "absent", "nearest": "/shared"}, "warning", "would make it below /shared"),
+        ({"kind": "absent", "nearest": "/shared"}, "fault", "apply does not make it"),
     ],
 )
 def test_the_directory(change: dict[str, Any], status: str, words: str) -> None:
