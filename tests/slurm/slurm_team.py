@@ -92,6 +92,8 @@ class SlurmTeam(Arrays):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            # A shell ignores SIGINT for what it puts into the background, the tests for example.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def run(self, *arguments: str) -> Done:
