@@ -17,10 +17,15 @@ from pathlib import Path
 
 import pytest
 from cluster.team import Team
+from hypothesis import HealthCheck, settings
 from localcluster import Cluster, KwokNode, Progress, Spec
 from localcluster.build import build
 from localcluster.instance import load
 from localcluster.tenant import Tenant
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 INSTANCE = os.environ.get("CAMPAIGNS_TEST_INSTANCE", "test")
 # For tests that stop a part of their cluster, which would fail all others meanwhile.

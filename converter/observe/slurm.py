@@ -13,6 +13,8 @@ from converter.observe.wanted import NOT_PAUSED, NOT_RESUMED, Wanted
 from converter.reconcile.record import Record
 from converter.reconcile.slurm.ending import ended
 from converter.reconcile.slurm.planning import Array, array_of, campaign_of
+from converter.slurm.errors import InvalidTasks
+from converter.slurm.job import Job
 from converter.slurm.reasons import reason_of
 from converter.slurm.state import State, Step
 from converter.slurm.survey import Survey
@@ -87,7 +89,7 @@ def _status(campaign: str, array: Array, now: int, drift: str) -> Status:
     return Status(
         name=campaign,
         phase=phase,
-        total=state.total if state is not None else sum(len(job.tasks) for job in array.jobs),
+        total=state.total if state is not None else sum(map(_number_of, array.jobs)),
         done=done,
         failed=len(array.results) - done,
         active=active,
@@ -103,12 +105,20 @@ def _status(campaign: str, array: Array, now: int, drift: str) -> Status:
     )
 
 
+def _number_of(job: Job) -> int:
+    """How many tasks a record is of; 0 where Slurm does not say that in full."""
+    try:
+        return len(job.tasks)
+    except InvalidTasks:
+        return 0
+
+
 def _phase(array: Array) -> tuple[Phase, str]:
     """Where one is that has not ended, and why."""
     state = array.state
     paused = state is not None and state.paused
     held = [reading_of(job).mark is not None or job.gated for job in array.pending]
-    if paused and not all(held):
+    if paused and not (array.marked and all(held)):
         return Phase.PAUSING, "what waits may start: apply again"
     if array.going:
         tasks = f"{len(array.going)} task(s)"
@@ -126,7 +136,8 @@ def _phase(array: Array) -> tuple[Phase, str]:
         return Phase.WAITING, ENDING
     if any(reading_of(job).instance == BY_GIT for job in array.pending):
         return Phase.PAUSED, "not by git, which lets it run: apply again"
-    if state is None or state.step is Step.SUBMITTED or any(job.gated for job in array.pending):
+    shut = any(job.gated and job.gated_by_owner for job in array.pending)
+    if state is None or state.step is Step.SUBMITTED or shut or array.marked:
         return Phase.WAITING, "it was submitted and not let run: apply again"
     notes = (reading_of(job).note for job in array.pending)
     note = next(filter(None, notes), "")

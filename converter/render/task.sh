@@ -271,6 +271,13 @@ while [ -n "$_campaigns_interrupted" ]; do
 done
 _campaigns_child=
 
+# Told to end, many a program writes down how far it is and says that all is well. What Slurm has
+# queued again then goes on from there.
+if [ "$_campaigns_code" -eq 0 ] && [ -n "$_campaigns_signalled" ] && _campaigns_taken; then
+  _campaigns_log 'Slurm has ended this try; it does not count'
+  exit 1
+fi
+
 # 13: trying again would come to the same.
 case $_campaigns_code in
   0 | 13) _campaigns_end "$_campaigns_code" ;;

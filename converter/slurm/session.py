@@ -34,6 +34,11 @@ class Session:
     alive: Callable[[], bool]
     clock: Callable[[], float] = time.monotonic
 
+    @property
+    def now(self) -> int:
+        """The host's clock."""
+        return int(self.clock() + self.offset)
+
     def check(self) -> None:
         """Raise LeaseLost where the lock is not held any more."""
         if not self.alive():

@@ -21,6 +21,7 @@ _RESULT: Final = re.compile(
 )
 # NAME/ended
 _ENDED: Final = re.compile(r"(?P<name>[a-z0-9-]+)/ended")
+_MARKED: Final = re.compile(r"(?P<name>[a-z0-9-]+)/paused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Survey:
     `jobs` are Slurm's records of each, `results` what its tasks have written, by index.
     `unreadable` counts files of the state that cannot be read. `host_epoch` is the host's clock.
     `others` are the jobs of others that wait, as far as Slurm shows them. `ended` are arrays whose
-    directory says that they have ended.
+    directory says that they have ended, `marked` those whose directory tells tasks not to begin.
     """
 
     host_epoch: int
@@ -49,6 +50,7 @@ class Survey:
     unreadable: int = 0
     others: Sequence[Job] = ()
     ended: Set[str] = frozenset()
+    marked: Set[str] = frozenset()
 
 
 def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Survey:
@@ -62,6 +64,8 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
             raise SlurmUnavailable(f"{host} did not run the look: {answer.reason}")
         texts.append(text)
     clock, lines, listed = texts
+    if answer.code:
+        raise SlurmUnavailable(f"{host} did not come to the end of the look: {answer.reason}")
     if not clock.strip().isdecimal():
         raise SlurmUnavailable(f"{host} tells no time: {clock.strip()!r}")
     states, unreadable = _states(lines.splitlines(), repository)
@@ -71,7 +75,8 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
     others = [job for job in known if job.phase is Phase.PENDING and job.job_id not in ours]
     written = rest.splitlines()
     over = {match["name"] for match in map(_ENDED.fullmatch, written) if match is not None}
-    return Survey(int(clock), states, jobs, _results(written), unreadable, others, over)
+    marked = {match["name"] for match in map(_MARKED.fullmatch, written) if match is not None}
+    return Survey(int(clock), states, jobs, _results(written), unreadable, others, over, marked)
 
 
 def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], int]:

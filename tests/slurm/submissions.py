@@ -13,8 +13,8 @@ TASK = """#!/bin/sh
 [ ! -e paused ] || exec scontrol requeuehold "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"
 ( {command} )
 code=$?
-echo "$code 1 $(date -u +%Y-%m-%dT%H:%M:%SZ)" > "results/$SLURM_ARRAY_TASK_ID.new"
-mv "results/$SLURM_ARRAY_TASK_ID.new" "results/$SLURM_ARRAY_TASK_ID"
+echo "$code 1 $(date -u +%Y-%m-%dT%H:%M:%SZ)" > "results/.$SLURM_ARRAY_TASK_ID.new"
+mv "results/.$SLURM_ARRAY_TASK_ID.new" "results/$SLURM_ARRAY_TASK_ID"
 exit "$code"
 """
 

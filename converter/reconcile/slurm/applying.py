@@ -4,7 +4,7 @@ The lock, one look at everything, a plan, records of what has ended, pauses, sub
 what git no longer has.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from converter.errors import ApiError, ClusterUnavailable, Refused
@@ -24,19 +24,25 @@ from converter.reconcile.slurm.deciding import (
     resume_in_words,
     settled,
     settling,
+    stuck_in_words,
     unwanted,
+    was_paused,
     window_in_words,
 )
 from converter.reconcile.slurm.ending import record_of, volumes_of
 from converter.reconcile.slurm.planning import Array, Plan, array_of, plan
 from converter.reconcile.slurm.steps import Steps
 from converter.reconcile.slurm.submission import Submission
-from converter.slurm.errors import SlurmRefused
+from converter.slurm.errors import InvalidTasks, SlurmRefused, SlurmUnavailable
 from converter.slurm.host import Host
+from converter.slurm.job import Job
 from converter.slurm.session import Session, locked
 from converter.slurm.state import State, Step
 from converter.slurm.survey import Survey, survey
 from converter.times import rfc3339
+
+# What keeps one array from what is to be done with it, and no other.
+_TROUBLE = (HoldError, ApiError, SlurmRefused, ClusterUnavailable, InvalidTasks)
 
 # Looks at what was paused: between two of them tasks may start, or come back.
 LOOKS = 5
@@ -128,7 +134,7 @@ def _apply_locked(
     new = {each.name for each in intended.submitted}
     _pause(run, [each for each in intended.paused if each.name not in new])
     _record(run, intended, {each.name: each for each in wanted})
-    done = {each.name for each in intended.submitted if _submit(run, each)}
+    done = _submit_all(run, intended.submitted)
     going = _settle_all(run, intended)
     _pause(run, [each for each in intended.paused if each.name in done])
     _resume(run, [each for each in intended.resumed if each.name in done or each.name in going])
@@ -143,33 +149,57 @@ def _record(run: _Run, intended: Plan, wanted: Mapping[str, Submission]) -> None
         # Git may have another list by now, or none.
         volumes = volumes_of(array.state, wanted.get(name)) or run.steps.volumes(name)
         record = record_of(array, volumes, rfc3339(run.found.host_epoch))
-        run.states[name] = run.steps.end(array.state, record)
+        try:
+            run.states[name] = run.steps.end(array.state, record)
+        except SlurmRefused as error:
+            detail = f"its end was not recorded: {error}"
+            run.note(Fate.REFUSED, name, detail, array.state.campaign)
+            continue
         detail = f"{record.phase}: {record.done} of {record.total} volumes done"
         run.note(Fate.RECORDED, name, detail, array.state.campaign)
 
 
-def _submit(run: _Run, wanted: Submission) -> bool:
-    """Submit an array. What Slurm refuses is told, and all others go on."""
-    try:
-        state = run.steps.submit(wanted)
-    except SlurmRefused as error:
-        run.note(Fate.REFUSED, wanted.name, str(error), wanted.campaign)
-        return False
-    run.states[wanted.name] = state
-    run.note(Fate.CREATED, wanted.name, f"job {state.job}", wanted.campaign)
-    return True
+def _submit_all(run: _Run, wanted: Iterable[Submission]) -> set[str]:
+    """Submit arrays, and give the names of those that were.
+
+    What Slurm refuses is told, and all others go on. sbatch waits where Slurm has no room for more
+    jobs: then none of the others is tried, and what makes room, such as a prune, goes on.
+    """
+    done: set[str] = set()
+    away = ""
+    for each in wanted:
+        try:
+            if away:
+                raise SlurmRefused(f"not submitted, since {away}: apply again")
+            state = run.steps.submit(each)
+        except SlurmRefused as error:
+            run.note(Fate.REFUSED, each.name, str(error), each.campaign)
+            continue
+        except SlurmUnavailable as error:
+            away = f"Slurm took no submission in time ({error})"
+            detail = f"{error}, so that it is not known whether it was submitted: apply again"
+            run.note(Fate.REFUSED, each.name, detail, each.campaign)
+            continue
+        run.states[each.name] = state
+        run.note(Fate.CREATED, each.name, f"job {state.job}", each.campaign)
+        done.add(each.name)
+    return done
 
 
 def _settle_all(run: _Run, intended: Plan) -> set[str]:
     """What is there already: its number is kept, and its window is as git has it."""
     there = set()
     for each in settled(intended, run.found):
-        there.add(each.name)
         array = run.array(each.name)
         found = settling(each, array)
         if found.adopted:
-            run.states[each.name] = run.steps.adopt(each, array)
+            try:
+                run.states[each.name] = run.steps.adopt(each, array)
+            except SlurmRefused as error:
+                run.note(Fate.REFUSED, each.name, str(error), each.campaign)
+                continue
             run.note(Fate.CONFIGURED, each.name, f"job {found.adopted} was there", each.campaign)
+        there.add(each.name)
         if found.window is not None:
             _throttle(run, each, found.window)
         elif not found.adopted:
@@ -200,7 +230,7 @@ def _pause(run: _Run, wanted: Sequence[Submission]) -> None:
                 trouble[each.name] = ""
                 _pause_one(run, each, array_of(each.name, now), marked=each.name in changed)
                 changed[each.name] = True
-            except (HoldError, ApiError, SlurmRefused, ClusterUnavailable) as error:
+            except _TROUBLE as error:
                 trouble[each.name] = str(error)
         if not left:
             break
@@ -220,11 +250,24 @@ def _is_new(run: _Run, wanted: Iterable[Submission]) -> bool:
 def _pause_one(run: _Run, wanted: Submission, array: Array, *, marked: bool) -> None:
     if not marked:
         run.steps.mark(wanted.name, paused=True)
-    for job in array.pending:
-        run.steps.hold(job, pauses=True)
+    _each_of(array.pending, lambda job: run.steps.hold(job, pauses=True))
     state = run.states.get(wanted.name)
+    if state is None and array.numbers:
+        state = run.steps.adopt(wanted, array)
     if state is not None and not state.paused:
         run.states[wanted.name] = run.steps.save(replace(state, paused=True))
+
+
+def _each_of(jobs: Iterable[Job], step: Callable[[Job], object]) -> None:
+    """Take a step with every record. Raises what went wrong first, once all were tried."""
+    wrong: list[Exception] = []
+    for job in jobs:
+        try:
+            step(job)
+        except _TROUBLE as error:
+            wrong.append(error)
+    if wrong:
+        raise wrong[0]
 
 
 def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
@@ -238,31 +281,43 @@ def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
         words = resume_in_words(array)
         if words or state.step is not Step.OPENED:
             try:
-                _resume_one(run, each, array)
-            except (HoldError, ApiError, SlurmRefused, ClusterUnavailable) as error:
+                _resume_one(run, each, array, state)
+                opened = run.steps.save(replace(state, step=Step.OPENED, paused=False))
+            except _TROUBLE as error:
                 run.note(Fate.RESUME_FAILED, each.name, f"{error}: apply again", each.campaign)
                 continue
-            run.states[each.name] = run.steps.save(replace(state, step=Step.OPENED, paused=False))
-        if hold := hold_in_words(array, each.campaign):
-            run.note(Fate.NOTE, each.name, hold, each.campaign)
+            run.states[each.name] = opened
+        for kept in (hold_in_words(array, each.campaign), stuck_in_words(array)):
+            if kept:
+                run.note(Fate.NOTE, each.name, kept, each.campaign)
         # What is new starts, and that was told.
         if words and array_of(each.name, run.found).numbers:
             run.note(Fate.RESUMED, each.name, words, each.campaign)
 
 
-def _resume_one(run: _Run, wanted: Submission, array: Array) -> None:
-    was_paused = array.state is not None and array.state.paused
-    if was_paused:
+def _resume_one(run: _Run, wanted: Submission, array: Array, state: State) -> None:
+    if others := sorted(set(array.numbers) - {state.job}):
+        # One that was on its way for longer than anything should be.
+        numbers = " ".join(map(str, others))
+        raise SlurmRefused(
+            f"Slurm has {numbers} under its name beside array {state.job}, and neither is opened: "
+            f"cancel that with scancel {numbers}"
+        )
+    paused = was_paused(array)
+    if paused:
         run.steps.mark(wanted.name, paused=False)
-    for job in array.pending:
-        if was_paused or reading_of(job).instance == BY_GIT:
-            run.steps.hold(job, pauses=False)
+    _each_of(
+        (job for job in array.pending if paused or reading_of(job).instance == BY_GIT),
+        lambda job: run.steps.hold(job, pauses=False),
+    )
     run.steps.open(array.pending)
 
 
 def _prune(run: _Run, intended: Plan) -> None:
     told: set[str] = set()
-    for each in unwanted(intended, run.found):
+    # Somebody may have held one of them while this apply was at the others.
+    found = run.look() if run.options.prune and intended.unwanted else run.found
+    for each in unwanted(intended, found):
         campaign = each.campaign
         target = f"campaign {campaign}"
         if not run.options.prune:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from converter.holds.slurm_rules import reading_of
+from converter.holds.slurm_state import Reads, others_gate
 from converter.holds.slurm_store import BY_GIT
 from converter.holds.words import in_force, lifted_by
 from converter.reconcile.held import strongest
 from converter.reconcile.prune import check_number
 from converter.reconcile.slurm.planning import Array, Plan, array_of, campaign_of
 from converter.reconcile.slurm.submission import Submission
+from converter.slurm.comment import comment_of
+from converter.slurm.job import Job
 from converter.slurm.survey import Survey
 
 MAY_START: Final = "what waits may start"
@@ -55,9 +58,22 @@ def settled(intended: Plan, found: Survey) -> Iterator[Submission]:
 
 
 def is_paused(array: Array) -> bool:
-    """Whether nothing that waits may start, and every record says that git pauses it."""
-    marked = array.state is not None and array.state.paused
-    return marked and all(reading_of(job).mark is not None for job in array.pending)
+    """Whether nothing that waits may start or comes back to start, and every record says that git
+    pauses it: the release of a newer hold goes by that.
+    """
+    kept = array.state is not None and array.state.paused and array.marked
+    return kept and all(map(_is_held_for_git, array.pending))
+
+
+def _is_held_for_git(job: Job) -> bool:
+    comment = comment_of(job.comment)
+    told = comment is None or not comment.campaign or comment.paused
+    return told and reading_of(job).mark is not None
+
+
+def was_paused(array: Array) -> bool:
+    """Whether git has paused it, also where the apply that did, or undid it, was stopped."""
+    return array.marked or (array.state is not None and array.state.paused)
 
 
 def pause_in_words(array: Array) -> str:
@@ -72,10 +88,20 @@ def resume_in_words(array: Array) -> str:
 
     That is git's own hold, or a gate that apply opens; a newer hold stays.
     """
-    was_paused = array.state is not None and array.state.paused
-    if was_paused or any(reading_of(job).instance == BY_GIT for job in array.pending):
+    if was_paused(array) or any(reading_of(job).instance == BY_GIT for job in array.pending):
         return MAY_START
     return OPENED if any(job.gated and job.gated_by_owner for job in array.pending) else ""
+
+
+def stuck_in_words(array: Array) -> str:
+    """What keeps it stopped that no apply takes away; empty where there is nothing."""
+    for job in array.pending:
+        if job.gated and not job.gated_by_owner:
+            return f"stays stopped: {others_gate(job)}"
+        read = reading_of(job)
+        if read.reads is Reads.FAR_START:
+            return f"stays stopped: {read.note}: hold it and release it, which has it start"
+    return ""
 
 
 def hold_in_words(array: Array, campaign: str) -> str:

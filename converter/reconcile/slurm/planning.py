@@ -25,12 +25,13 @@ COMES_BACK_SECONDS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """What there is of one array; `now` is the host's clock."""
+    """What there is of one array; `now` is the host's clock, `marked` that tasks do not begin."""
 
     state: State | None
     jobs: Sequence[Job] = ()
     results: Mapping[int, Result] = field(default_factory=dict)
     now: int = 0
+    marked: bool = False
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -129,7 +130,8 @@ def array_of(name: str, found: Survey) -> Array:
         for job in found.jobs.get(name, ())
         if job.phase is not Phase.ENDED or number in (job.job_id, job.array_job_id)
     ]
-    return Array(state, jobs, found.results.get(name, {}), found.host_epoch)
+    marked = name in found.marked
+    return Array(state, jobs, found.results.get(name, {}), found.host_epoch, marked)
 
 
 def plan(wanted: Sequence[Submission], found: Survey) -> Plan:

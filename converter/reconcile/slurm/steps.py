@@ -84,7 +84,8 @@ class Steps:
         self.session.script("unpack.sh", directory, *WRITTEN, data=_packed(wanted.files))
         if wanted.suspended:
             self.mark(wanted.name, paused=True)
-        state = self.save(_state(wanted, Step.SUBMITTING, self.commit, self.at))
+        # By the clock of this moment: how long it may be on its way counts from here.
+        state = self.save(_state(wanted, Step.SUBMITTING, self.commit, self.session.now))
         said = self.session.run(*command)
         number = said.strip().partition(";")[0]
         if not number.isdecimal():
@@ -149,7 +150,9 @@ class Steps:
     def end(self, state: State, record: Record) -> State:
         """Keep how an array ended. Its results are not read any more."""
         ended = self.save(replace(state, step=Step.ENDED, at=self.at, record=record))
-        self.session.run("touch", f"{self.directory(state.name)}/ended")
+        with suppress(SlurmRefused):
+            # Somebody may have tidied it away.
+            self.session.run("touch", f"{self.directory(state.name)}/ended")
         return ended
 
     def cancel(self, name: str, numbers: tuple[int, ...]) -> None:

@@ -14,7 +14,7 @@ done
 # The lines of jobs, without what changes while nothing happens to them. They are compared as they
 # are, never taken apart: a job's name may have blanks, and look like any of them.
 lines_of() {
-    scontrol show job --oneliner "$1" | sed -E \
+    scontrol --all show job --oneliner "$1" | sed -E \
         's/ (Priority|Reason|StartTime|EndTime|LastSchedEval|Scheduler|AccrueTime|RunTime|SchedNodeList|ExpectedNodeList)=[^ ]*//g'
 }
 
@@ -34,11 +34,20 @@ rest_until() {
     [ "$rest" -gt 0 ] || late
 }
 
+# All that is known of what has ended lies in the directory. A new one, where its file system should be
+# mounted, would have everything run again.
+require_directory() {
+    [ -d "$1" ] || {
+        echo "$1 is not there: mount its file system, or make it once (mkdir -p) where all nodes see it" >&2
+        exit 73
+    }
+}
+
 # enter DEADLINE LOCK: the lock that everybody takes who writes, until this process and what it has
 # started are gone. So another call waits for a command that goes on after whoever asked for it.
 enter() {
     rest_until "$1"
-    mkdir -p "$(dirname "$2")"
+    require_directory "$(dirname "$2")"
     exec 9>>"$2"
     flock --wait "$rest" 9 || late
     rest_until "$1"

@@ -3,12 +3,7 @@
 # It does when whoever called is gone, however that came about. Prints the number of this apply,
 # which every command of it names; those of an earlier one are refused from then on.
 directory=$1 who=$2
-# All that is known of what has ended lies in it. A new one where it should be mounted would have
-# everything run again.
-if ! [ -d "$directory" ]; then
-    echo "$directory is not there: mount its file system, or make it once (mkdir -p) where all nodes see it" >&2
-    exit 73
-fi
+require_directory "$directory"
 mkdir -p "$directory/state"
 exec 8>>"$directory/apply.lock"
 # A doctor that looks has it for a moment.

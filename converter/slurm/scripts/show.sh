@@ -7,4 +7,4 @@ if [ -n "${1-}" ]; then
     lines_of "$1" 2>&1 || true
 fi
 echo '==squeue=='
-exec squeue --json
+exec squeue --all --json

@@ -16,14 +16,20 @@ if [ -d "$directory/state/$repository" ]; then
         done' sh {} +
 fi
 echo '==squeue=='
-squeue --json
+squeue --all --json
 echo
 echo '==results=='
-cd "$directory/campaigns/$repository" 2>/dev/null || exit 0
+# A result that cannot be read must not look like none, and the look fails.
+[ -d "$directory/campaigns/$repository" ] || exit 0
+cd "$directory/campaigns/$repository"
 for name in *; do
+    if [ -e "$name/paused" ]; then
+        echo "$name/paused"
+    fi
     if [ -e "$name/ended" ]; then
         echo "$name/ended"
     elif [ -d "$name/results" ]; then
-        grep -r --with-filename --exclude='*.new' '' "$name/results" || true
+        # Names with a dot are on their way, and may be gone. 1 is that there is nothing.
+        grep -r --with-filename --exclude='.*' '' "$name/results" || [ $? -eq 1 ]
     fi
 done

@@ -41,7 +41,9 @@ CASES: Sequence[tuple[Submission, State | None, list[Job], list[str]]] = [
     (PAUSED, state(PAUSED), [UNDER_GIT], []),
     (PAUSED, state(PAUSED), [task(LETTERS, 0), UNDER_GIT], []),
     # An operator's hold does for a pause.
-    (PAUSED, state(PAUSED), [HELD], []),
+    (PAUSED, state(PAUSED), [waiting(PAUSED, hold=7)], []),
+    # Of which nothing says that git pauses it, so that the release would let it run.
+    (PAUSED, state(PAUSED), [HELD], ["pause: Array/letters: what waits does not start"]),
     # Paused and resumed.
     (
         PAUSED,

@@ -353,6 +353,16 @@ def test_what_slurm_ended_itself_is_no_failure_and_not_tried_again(
     assert (task.noted(RESULTS), task.noted(FAILURES)) == ({}, {})
 
 
+@pytest.mark.parametrize("answer", [CANCELLED, RUNS_ELSEWHERE, None])
+def test_what_slurm_ended_itself_is_not_done_though_it_says_so(
+    answer: str | None, task: Task
+) -> None:
+    """As a program does that keeps how far it is, to go on from there."""
+    tidy = f'trap "exit 0" TERM; {DAWDLES}'
+    assert terminated(task, tidy, answer) in (1, 143)
+    assert (task.noted(RESULTS), task.noted(FAILURES)) == ({}, {})
+
+
 @pytest.mark.parametrize("code", [0, 13, 127])
 def test_a_command_that_is_told_may_end_in_its_own_way(code: int, task: Task) -> None:
     tidy = f'trap "exit {code}" TERM; {DAWDLES}'

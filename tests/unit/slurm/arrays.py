@@ -187,4 +187,6 @@ def seen(
     for job in jobs:
         by_name.setdefault(job.name, []).append(job)
     by_state = {state.name: state for state in states}
+    paused = frozenset(state.name for state in states if state.paused)
+    others = {"marked": paused, **others}
     return Survey(now, by_state, by_name, dict(results or {}), **others)

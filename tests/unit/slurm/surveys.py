@@ -65,6 +65,7 @@ def waiting(part: Submission, hold: int | None = None, **others: Any) -> Job:
         digest=part.digest,
         repository=repository_key(part.repository),
         placing=placing,
+        paused=part.suspended or hold == 1,
     )
     values: dict[str, Any] = {
         "job_id": NUMBER,
@@ -107,9 +108,11 @@ def survey_of(
     by_name: dict[str, list[Job]] = {}
     for each in jobs:
         by_name.setdefault(each.name, []).append(each)
+    kept = list(states)
     values: dict[str, Any] = {
         "host_epoch": NOW,
-        "states": {each.name: each for each in states},
+        "marked": frozenset(each.name for each in kept if each.paused),
+        "states": {each.name: each for each in kept},
         "jobs": by_name,
         "results": {
             name: {index: Result(code, 1, "2026-12-01T15:00:00Z") for index, code in ends.items()}

@@ -1,0 +1,114 @@
+"""What an apply that was stopped, or that Slurm keeps waiting, leaves for the next one."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from slurm.lab import Lab, eventually
+from slurm.slurm_team import SlurmTeam
+
+from converter.slurm.comment import comment_of, written
+
+
+@pytest.fixture
+def team(lab: Lab, tmp_path: Path) -> SlurmTeam:
+    made = SlurmTeam(lab, tmp_path)
+    made.write_settings()
+    made.write_pipeline("sleep 300", "slow")
+    made.write_pipeline()
+    return made
+
+
+def begun(team: SlurmTeam) -> Path:
+    """A campaign with a task that runs; gives the mark that keeps its tasks from beginning."""
+    team.write_campaign("letters", 3, pipeline="slow", window=1)
+    team.apply()
+    eventually(lambda: team.running("letters") == 1, "one task")
+    return next((team.shared / "campaigns").glob("*/letters")) / "paused"
+
+
+def test_a_pause_that_was_stopped_and_taken_back_keeps_no_task_from_beginning(
+    team: SlurmTeam,
+) -> None:
+    """It had put the mark, and nothing else: each task would go back to its gate."""
+    mark = begun(team)
+    mark.touch()
+    assert "resume: Array/letters: what waits may start" in team.run("diff", ".").stdout
+    assert "1 resumed" in team.apply().stdout
+    assert not mark.exists()
+    assert team.run("diff", ".").code == 0
+
+
+def test_a_resume_that_was_stopped_and_taken_back_is_no_pause(team: SlurmTeam) -> None:
+    """It had taken the mark away: a task that fails would be queued again, and begin."""
+    mark = begun(team)
+    team.write_campaign("letters", 3, pipeline="slow", window=1, suspend=True)
+    team.apply()
+    mark.unlink()
+    assert "what waits may start" in team.status()["letters"]["detail"]
+    assert "1 paused" in team.apply().stdout
+    assert mark.exists()
+    assert team.run("diff", ".").code == 0
+
+
+def test_git_pauses_what_an_operator_holds_for_the_release_too(team: SlurmTeam) -> None:
+    begun(team)
+    call = ("letters", ".", "--deadline=20s", "--by=tests", "--instance=5")
+    team.run("hold", *call)
+    team.write_campaign("letters", 3, pipeline="slow", window=1, suspend=True)
+    team.apply()
+    # As a resume that was stopped half-way has left it.
+    (job,) = [job for job in team.survey().jobs["letters"] if job.state == "PENDING"]
+    comment = comment_of(job.comment)
+    assert comment is not None
+    assert comment.paused
+    left = written(replace(comment, paused=False))
+    team.lab.scontrol("update", f"JobId={job.address}", f"Comment={left}")
+    assert "1 paused" in team.apply().stdout
+    team.run("release", *call)
+    assert team.states("letters")[1] == "PENDING"
+    assert team.phases()["letters"] == "Pausing"
+
+
+def test_a_submission_that_slurm_keeps_waiting_keeps_nothing_else(team: SlurmTeam) -> None:
+    """As where it has no room for more jobs: the prune that makes room must not wait for it."""
+    team.write_settings(
+        slurm={"directory": str(team.shared), "container": [], "command_timeout": 3}
+    )
+    begun(team)
+    team.lab.command("sbatch", "sleep 60")
+    (team.repo / "campaigns/letters.yaml").unlink()
+    for name in ("new", "other"):
+        team.write_campaign(name)
+    done = team.apply("--prune", code=1)
+    assert "so that it is not known whether it was submitted" in done.stderr
+    assert "not submitted, since Slurm took no submission in time" in done.stderr
+    assert "1 pruned" in done.stdout
+    eventually(lambda: team.running("letters") == 0, "the end of what git has no more")
+    team.lab.plain()
+    # One may be on its way still; of the other nothing was sent.
+    done = team.apply(code=3)
+    assert "held back: campaign new" in done.stderr
+    assert "1 applied" in done.stdout
+
+
+def test_results_that_cannot_be_read_are_not_none(team: SlurmTeam) -> None:
+    begun(team)
+    team.lab.command("grep", "echo 'grep: letters/results/0: Stale file handle' >&2; exit 2")
+    for command in ("apply", "status"):
+        done = team.run(command, ".")
+        assert done.code == 1
+        assert "Stale file handle" in done.stderr
+
+
+def test_a_hold_does_not_make_the_directory(team: SlurmTeam) -> None:
+    begun(team)
+    number = team.survey().states["letters"].job
+    shutil.rmtree(team.shared)
+    done = team.run("hold", str(number), ".", "--deadline=20s", "--by=tests", "--instance=5")
+    assert done.code == 1
+    assert "is not there: mount its file system" in done.stderr
+    assert not team.shared.exists()

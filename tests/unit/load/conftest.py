@@ -1,6 +1,0 @@
-"""How long an example takes says more about the machine than about the code."""
-
-from hypothesis import settings
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
