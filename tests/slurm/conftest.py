@@ -10,6 +10,7 @@ import pytest
 from localcluster.progress import Progress
 from localslurm import Options, Slurm, SshHost, temporary
 from slurm.lab import Lab, lab_on
+from slurm.slurm_team import SlurmTeam
 
 
 @pytest.fixture(scope="session")
@@ -40,3 +41,13 @@ def lab(slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     made = lab_on(slurm, tmp_path, monkeypatch)
     yield made
     made.end()
+
+
+@pytest.fixture
+def team(lab: Lab, tmp_path: Path) -> SlurmTeam:
+    """A team with a pipeline that ends at once, `work`, and one that does not, `slow`."""
+    made = SlurmTeam(lab, tmp_path)
+    made.write_settings()
+    made.write_pipeline("sleep 300", "slow")
+    made.write_pipeline()
+    return made

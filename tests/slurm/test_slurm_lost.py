@@ -6,19 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from slurm.lab import Lab, eventually
+from slurm.lab import eventually
 from slurm.slurm_team import SlurmTeam
 
 from converter.holds.slurm_rules import reading_of
-
-
-@pytest.fixture
-def team(lab: Lab, tmp_path: Path) -> SlurmTeam:
-    made = SlurmTeam(lab, tmp_path)
-    made.write_settings()
-    made.write_pipeline("sleep 300", "slow")
-    made.write_pipeline()
-    return made
 
 
 def finished(team: SlurmTeam) -> None:

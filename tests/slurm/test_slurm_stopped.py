@@ -6,20 +6,10 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-from slurm.lab import Lab, eventually
+from slurm.lab import eventually
 from slurm.slurm_team import SlurmTeam
 
 from converter.slurm.comment import comment_of, written
-
-
-@pytest.fixture
-def team(lab: Lab, tmp_path: Path) -> SlurmTeam:
-    made = SlurmTeam(lab, tmp_path)
-    made.write_settings()
-    made.write_pipeline("sleep 300", "slow")
-    made.write_pipeline()
-    return made
 
 
 def begun(team: SlurmTeam) -> Path:

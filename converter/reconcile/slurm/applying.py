@@ -168,9 +168,11 @@ def _submit_all(run: _Run, wanted: Iterable[Submission]) -> set[str]:
     done: set[str] = set()
     away = ""
     for each in wanted:
+        if away:
+            detail = f"not submitted, since {away}: apply again"
+            run.note(Fate.REFUSED, each.name, detail, each.campaign)
+            continue
         try:
-            if away:
-                raise SlurmRefused(f"not submitted, since {away}: apply again")
             state = run.steps.submit(each)
         except SlurmRefused as error:
             run.note(Fate.REFUSED, each.name, str(error), each.campaign)
