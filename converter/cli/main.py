@@ -17,7 +17,7 @@ from converter.cli.output import accept_any_text, discard
 from converter.errors import CampaignsError, InvalidRepository
 
 # Between two runs of the garbage collector; Python's default is 700.
-_ALLOCATIONS: Final = 100_000
+_ALLOCATIONS: Final = 400_000
 
 # Command name to module; the module's attribute `command` is the click command.
 COMMANDS: Final = {

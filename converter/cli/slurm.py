@@ -156,8 +156,8 @@ def failed_in_slurm(
 
     Raises Refused where that cannot be told yet, or at all, and SlurmUnavailable.
     """
-    from converter.reconcile.slurm.ending import failed_volumes
-    from converter.reconcile.slurm.planning import names_in
+    from converter.reconcile.slurm.array import names_in
+    from converter.reconcile.slurm.ending import volumes_to_retry
 
     found = _survey(slurm, repo.settings.repository)
-    return failed_volumes(campaign, found, _wanted(repo)), names_in(found)
+    return volumes_to_retry(campaign, found, _wanted(repo)), names_in(found)

@@ -9,6 +9,7 @@ from converter.diff.objects import NOWHERE
 from converter.errors import Refused
 from converter.reconcile.plan import kept_by_hold
 from converter.reconcile.prune import left_over
+from converter.reconcile.slurm.array import array_of
 from converter.reconcile.slurm.deciding import (
     Unwanted,
     check_prune,
@@ -22,7 +23,7 @@ from converter.reconcile.slurm.deciding import (
     unwanted,
     window_in_words,
 )
-from converter.reconcile.slurm.planning import Plan, array_of, plan
+from converter.reconcile.slurm.planning import Plan, plan
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.layout import RENDERED, SBATCH, TASK_SCRIPT
 from converter.slurm.survey import Survey

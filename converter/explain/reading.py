@@ -12,7 +12,6 @@ from converter.cluster.resources import EVENTS, JOBS, PODS
 from converter.errors import ApiError, ClusterUnavailable, Forbidden
 from converter.explain.created import event_time, lacks_pods
 from converter.explain.pods import NODE_EVENTS
-from converter.explain.refusals import read_refusals
 from converter.manifest import Role
 from converter.model import Repo
 from converter.names import CAMPAIGN_LABEL, ROLE_LABEL
@@ -216,6 +215,9 @@ def _read_refusals(
     drifted = {status.name for status in known if status.drift and not status.phase.is_end}
     if not missing | drifted:
         return {}
+    # Imported where it is needed: it renders, which a look at what is as git has it never does.
+    from converter.explain.refusals import read_refusals
+
     try:
         return read_refusals(client, repo, missing | drifted, missing, CONCURRENCY)
     except (ApiError, ClusterUnavailable) as error:

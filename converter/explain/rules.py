@@ -90,14 +90,15 @@ def _in_order(facts: Facts) -> Iterator[Cause]:
     """One after the other, so that who wants the first does not pay for all."""
     first = decides(facts.status.drift)
     wanted, resting = _OF_BACKEND[facts.settings.backend]
+    parts = [part for part in facts.parts() if not part.status.phase.is_end]
     rules = (
         absent(facts),
-        _of_parts((wanted,), facts),
+        _of_parts((wanted,), parts, facts),
         drifted(facts) if first else (),
         ended(facts),
-        _of_parts(resting, facts),
+        _of_parts(resting, parts, facts),
         () if first else drifted(facts),
-        _of_parts(_ADMITTED, facts),
+        _of_parts(_ADMITTED, parts, facts),
     )
     none = True
     for cause in chain.from_iterable(rules):
@@ -107,9 +108,8 @@ def _in_order(facts: Facts) -> Iterator[Cause]:
         yield Cause("unknown", _unknown(facts))
 
 
-def _of_parts(rules: Sequence[_Rule], facts: Facts) -> Iterator[Cause]:
+def _of_parts(rules: Sequence[_Rule], parts: Sequence[Part], facts: Facts) -> Iterator[Cause]:
     """Rule by rule, and what holds of some parts only with their names."""
-    parts = [part for part in facts.parts() if not part.status.phase.is_end]
     for rule in rules:
         by_cause: dict[Cause, list[str]] = {}
         for part in parts:

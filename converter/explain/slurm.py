@@ -13,7 +13,7 @@ from converter.observe.phase import Phase
 from converter.observe.slurm import is_put_right
 from converter.observe.status import NOT_IN_GIT, Status
 from converter.observe.wanted import NOT_RESUMED
-from converter.reconcile.slurm.planning import Array
+from converter.reconcile.slurm.array import Array
 from converter.slurm.job import Job
 from converter.slurm.job import Phase as JobPhase
 from converter.slurm.reasons import reason_of

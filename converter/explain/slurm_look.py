@@ -11,8 +11,9 @@ from converter.model import Repo, SlurmSettings
 from converter.observe.slurm import slurm_statuses
 from converter.observe.status import Status
 from converter.observe.wanted import wanted_of
+from converter.reconcile.slurm.array import Array, arrays_in, by_campaign
 from converter.reconcile.slurm.ending import volumes_of
-from converter.reconcile.slurm.planning import Array, array_of, campaign_of, plan
+from converter.reconcile.slurm.planning import plan
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.host import Host
 from converter.slurm.layout import LOGS, job_directory
@@ -81,14 +82,10 @@ def look_of(
 ) -> SlurmLook:
     """The same, of what was read. Pure."""
     held_back = plan(wanted, found).held_back
-    arrays: dict[str, dict[str, Array]] = {}
-    for name in sorted(found.states.keys() | found.jobs.keys()):
-        array = array_of(name, found)
-        arrays.setdefault(campaign_of(array), {})[name] = array
     return SlurmLook(
         found,
         slurm_statuses(wanted_of(repo), found, held_back),
-        arrays,
+        by_campaign(arrays_in(found)),
         {each.name: volumes_of(found.states.get(each.name), each) for each in wanted},
         slurm.directory,
         repo.settings.repository,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from converter.explain.failed_pods import meaning_of
+from converter.reconcile.slurm.array import Array
 from converter.reconcile.slurm.ending import ended
-from converter.reconcile.slurm.planning import Array
 from converter.slurm.survey import Result
 
 NO_RESULT = "it wrote no result: cancelled, never started, or killed with its node or by its time"

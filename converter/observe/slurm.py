@@ -11,8 +11,8 @@ from converter.observe.phase import Phase
 from converter.observe.status import NOT_IN_GIT, Status, together
 from converter.observe.wanted import NOT_PAUSED, NOT_RESUMED, Wanted
 from converter.reconcile.record import Record
+from converter.reconcile.slurm.array import Array, arrays_in, campaign_of
 from converter.reconcile.slurm.ending import ended
-from converter.reconcile.slurm.planning import Array, array_of, campaign_of
 from converter.slurm.errors import InvalidTasks
 from converter.slurm.job import Job
 from converter.slurm.reasons import reason_of
@@ -30,8 +30,7 @@ def slurm_statuses(
 ) -> list[Status]:
     """One status a campaign, by name. `held_back` says in which way one is not as git has it."""
     parts: dict[str, list[Status]] = {}
-    for name in sorted(found.states.keys() | found.jobs.keys()):
-        array = array_of(name, found)
+    for array in arrays_in(found).values():
         campaign = campaign_of(array)
         if array.state is None and not array.jobs:
             continue

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from converter.explain.slurm_look import SlurmLook
 from converter.holds.words import told as hold_told
 from converter.observe.phase import Phase
+from converter.reconcile.slurm.array import Array
 from converter.reconcile.slurm.ending import ended
-from converter.reconcile.slurm.planning import Array
 from converter.report.model import Timeline, phase_words
 from converter.report.timeline import History, told
 from converter.slurm.job import Phase as JobPhase

@@ -7,7 +7,7 @@ from typing import Final
 from converter.doctor.finding import Check, Finding, Group
 from converter.doctor.slurm.facts import FileFacts
 from converter.reconcile.queue_chain import Unknown
-from converter.reconcile.slurm.planning import COMES_BACK_SECONDS
+from converter.reconcile.slurm.array import COMES_BACK_SECONDS
 from converter.slurm.host import LOCKED
 from converter.slurm.job import Job
 from converter.slurm.state import Step

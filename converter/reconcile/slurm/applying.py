@@ -15,6 +15,7 @@ from converter.reconcile.fence import Fence
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.plan import kept_by_hold
 from converter.reconcile.prune import NO_CAMPAIGN, left_over
+from converter.reconcile.slurm.array import Array, array_of
 from converter.reconcile.slurm.deciding import (
     check_prune,
     hold_in_words,
@@ -30,7 +31,7 @@ from converter.reconcile.slurm.deciding import (
     window_in_words,
 )
 from converter.reconcile.slurm.ending import record_of, volumes_of
-from converter.reconcile.slurm.planning import Array, Plan, array_of, plan
+from converter.reconcile.slurm.planning import Plan, plan
 from converter.reconcile.slurm.steps import Steps
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.errors import InvalidTasks, SlurmRefused, SlurmUnavailable

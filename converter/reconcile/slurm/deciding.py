@@ -13,7 +13,8 @@ from converter.holds.slurm_store import BY_GIT
 from converter.holds.words import in_force, lifted_by
 from converter.reconcile.held import strongest
 from converter.reconcile.prune import check_number
-from converter.reconcile.slurm.planning import Array, Plan, array_of, campaign_of
+from converter.reconcile.slurm.array import Array, array_of, arrays_in, by_campaign, campaign_of
+from converter.reconcile.slurm.planning import Plan
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.comment import comment_of
 from converter.slurm.job import Job
@@ -154,8 +155,7 @@ def check_prune(
 ) -> None:
     """Raises Refused where a prune would cancel more campaigns than looks intended."""
     cancelled = {each.campaign for each in gone if release_holds or not each.hold}
-    names = found.states.keys() | found.jobs.keys()
-    live = {campaign_of(array_of(name, found)) for name in names} - {""}
+    live = by_campaign(arrays_in(found)).keys() - {""}
     check_number(sorted(cancelled), len(live), limit)
 
 

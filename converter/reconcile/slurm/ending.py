@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from converter.errors import Refused
 from converter.reconcile.record import FAILED, FINISHED, PARTLY_FAILED, Record
-from converter.reconcile.slurm.planning import Array, array_of, campaign_of
+from converter.reconcile.slurm.array import Array, arrays_in, by_campaign
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.state import State
 from converter.slurm.survey import Survey
@@ -28,15 +28,14 @@ def volumes_of(state: State | None, part: Submission | None) -> tuple[str, ...]:
     return part.volumes
 
 
-def failed_volumes(campaign: str, found: Survey, wanted: Iterable[Submission]) -> tuple[str, ...]:
+def volumes_to_retry(campaign: str, found: Survey, wanted: Iterable[Submission]) -> tuple[str, ...]:
     """The ids of the volumes that failed, over all parts of a campaign.
 
     Raises Refused while a part may still run, where nothing is known of the campaign, and where
     git does not say any more which volumes those were.
     """
     parts = {part.name: part for part in wanted}
-    arrays = {name: array_of(name, found) for name in sorted(found.states.keys() | found.jobs)}
-    arrays = {name: each for name, each in arrays.items() if campaign_of(each) == campaign}
+    arrays = by_campaign(arrays_in(found)).get(campaign)
     if not arrays:
         unread = (
             f": {found.unreadable} files of the state cannot be read" if found.unreadable else ""

@@ -16,7 +16,7 @@ from converter.holds.slurm_store import BY_GIT, SlurmStore
 from converter.names import APPLIED_COMMITS_ANNOTATION
 from converter.reconcile.fence import Fence
 from converter.reconcile.record import Record
-from converter.reconcile.slurm.planning import Array
+from converter.reconcile.slurm.array import Array
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.errors import SlurmRefused
 from converter.slurm.job import Job

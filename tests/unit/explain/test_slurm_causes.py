@@ -29,7 +29,7 @@ from converter.explain.cause import Cause
 from converter.explain.slurm_look import SlurmLook, look_of
 from converter.explain.slurm_volumes import NO_RESULT
 from converter.model import Repo
-from converter.reconcile.slurm.planning import Array
+from converter.reconcile.slurm.array import Array
 from converter.slurm.job import Job
 from converter.slurm.layout import job_directory
 from converter.slurm.state import Step

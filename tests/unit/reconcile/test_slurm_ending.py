@@ -8,8 +8,8 @@ import pytest
 from unit.slurm.surveys import NOW, state, survey_of, task, waiting, wanted
 
 from converter.errors import Refused
-from converter.reconcile.slurm.ending import failed_volumes, record_of, volumes_of
-from converter.reconcile.slurm.planning import array_of
+from converter.reconcile.slurm.array import array_of
+from converter.reconcile.slurm.ending import record_of, volumes_of, volumes_to_retry
 from converter.slurm.state import Step
 from converter.slurm.survey import Survey
 
@@ -26,13 +26,13 @@ def recorded() -> Survey:
 
 def test_those_of_the_record_whatever_git_says_by_now() -> None:
     for git in ([LETTERS], [OTHER], []):
-        assert failed_volumes("letters", recorded(), git) == ("letters-1",)
+        assert volumes_to_retry("letters", recorded(), git) == ("letters-1",)
 
 
 def test_those_of_the_results_where_no_apply_has_recorded_it() -> None:
-    assert failed_volumes("letters", ENDED, [LETTERS]) == ("letters-1",)
+    assert volumes_to_retry("letters", ENDED, [LETTERS]) == ("letters-1",)
     forgotten = survey_of([state(LETTERS)], (), ENDS)
-    assert failed_volumes("letters", forgotten, [LETTERS]) == ("letters-1",)
+    assert volumes_to_retry("letters", forgotten, [LETTERS]) == ("letters-1",)
 
 
 def test_a_list_that_changed_since_names_no_volume() -> None:
@@ -40,17 +40,17 @@ def test_a_list_that_changed_since_names_no_volume() -> None:
     assert volumes_of(ENDED.states["letters"], LETTERS) == LETTERS.volumes
     assert volumes_of(ENDED.states["letters"], OTHER) == ()
     with pytest.raises(Refused, match="git has other volumes than those it ran: apply first"):
-        failed_volumes("letters", ENDED, [OTHER])
+        volumes_to_retry("letters", ENDED, [OTHER])
 
 
 def test_all_parts_of_a_campaign_count() -> None:
     parts = [wanted(f"maps-part{n}", 2, campaign="maps", part=n) for n in (1, 2)]
     ends = {"maps-part1": {0: 0, 1: 1}, "maps-part2": {0: 1, 1: 0}}
     found = survey_of(map(state, parts), (), ends)
-    assert failed_volumes("maps", found, parts) == ("maps-part1-1", "maps-part2-0")
+    assert volumes_to_retry("maps", found, parts) == ("maps-part1-1", "maps-part2-0")
     half = survey_of(map(state, parts), [waiting(parts[1])], ends)
     with pytest.raises(Refused, match="maps has not ended yet"):
-        failed_volumes("maps", half, parts)
+        volumes_to_retry("maps", half, parts)
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_all_parts_of_a_campaign_count() -> None:
 )
 def test_what_cannot_be_told(found: Survey, said: str) -> None:
     with pytest.raises(Refused, match=said):
-        failed_volumes("letters", found, [LETTERS])
+        volumes_to_retry("letters", found, [LETTERS])

@@ -8,8 +8,9 @@ import pytest
 from unit.slurm.surveys import NUMBER, state, survey_of, task, waiting, wanted
 
 from converter.errors import Refused
+from converter.reconcile.slurm.array import array_of, names_in
 from converter.reconcile.slurm.deciding import check_prune, settling, unwanted
-from converter.reconcile.slurm.planning import array_of, names_in, plan
+from converter.reconcile.slurm.planning import plan
 from converter.slurm.job import Job
 from converter.slurm.state import Step
 

@@ -12,7 +12,7 @@ from slurm.submissions import REPOSITORY
 from unit.slurm.arrays import LETTERS, NOW, NUMBER, kept, over
 from unit.slurm.records import answer, as_22_05
 
-from converter.reconcile.slurm.planning import array_of
+from converter.reconcile.slurm.array import array_of
 from converter.slurm.comment import Comment, written
 from converter.slurm.errors import SlurmUnavailable
 from converter.slurm.host import Answer, Host
