@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from converter.errors import Conflict
+from converter.errors import Conflict, LeaseLost
 from converter.holds.deadline import Deadline
 from converter.holds.errors import DeadlinePassed, Rejected
 from converter.holds.rules import Decision, State
 from converter.holds.slurm_rules import not_pending, placing_of, state_of, unkept
 from converter.slurm.comment import Comment, Placing, comment_of, is_foreign, written
 from converter.slurm.errors import SlurmUnavailable
-from converter.slurm.host import CHANGED, EXPIRED, TIMED_OUT, Answer, Host
+from converter.slurm.host import CHANGED, EXPIRED, FENCED, TIMED_OUT, Answer, Host
 from converter.slurm.job import Job, records_of, task_record
 from converter.slurm.look import Look, look_at
 from converter.slurm.times import decode, encode, start_of_lifted
@@ -37,11 +37,15 @@ class SlurmStore:
     `job_id` is the number that the record is found by, of a job or of its array; `record` is the
     record's own. `lock` is a file on the host, the same for everybody who writes there. `paused` is
     what an apply says of git beside its call; None leaves what is said, and a release of what git
-    pauses leaves it under git's own hold.
+    pauses leaves it under git's own hold. `epoch` is the number of that apply, which writes nothing
+    once another has begun.
     """
 
-    def __init__(self, host: Host, lock: str, job: Job, paused: bool | None = None) -> None:
+    def __init__(
+        self, host: Host, lock: str, job: Job, *, paused: bool | None = None, epoch: str = ""
+    ) -> None:
         self._host = host
+        self._epoch = epoch
         self._paused = paused
         self._lock = lock
         self._job_id = job.array_job_id or job.job_id
@@ -73,8 +77,8 @@ class SlurmStore:
         """One ``scontrol update`` of the start and of what the comment keeps of it.
 
         Raises Conflict where the record has changed since it was read, which is looked at on the
-        host, under its lock; Rejected where Slurm refuses, and SlurmUnavailable where nobody knows
-        what came of it.
+        host, under its lock; LeaseLost where another apply has begun; Rejected where Slurm refuses,
+        and SlurmUnavailable where nobody knows what came of it.
         """
         look, job, after = self._look, self._job, decision.after
         if look is None or after is None:
@@ -121,6 +125,7 @@ class SlurmStore:
             "update.sh",
             str(look.on_host(deadline.at)),
             self._lock,
+            self._epoch,
             str(self._job_id),
             str(job.job_id),
             line,
@@ -131,6 +136,8 @@ class SlurmStore:
         )
         if answer.code == CHANGED:
             raise self._changed("it has changed since it was read")
+        if answer.code == FENCED:
+            raise LeaseLost(f"{answer.reason} on {self._host}: apply again")
         if answer.code == EXPIRED:
             raise DeadlinePassed(f"{self.target}: {answer.reason} on {self._host}")
         if answer.code and not self._is_partly(answer):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 from dataclasses import replace
 from pathlib import Path
 
 from slurm.lab import eventually
-from slurm.slurm_team import SlurmTeam
+from slurm.slurm_team import COMMAND, SlurmTeam
 
 from converter.slurm.comment import comment_of, written
 
 
 def begun(team: SlurmTeam) -> Path:
     """A campaign with a task that runs; gives the mark that keeps its tasks from beginning."""
+    at_work = team.home / "at-work"
+    team.write_pipeline(f"touch {at_work}; sleep 300", "slow")
     team.write_campaign("letters", 3, pipeline="slow", window=1)
     team.apply()
-    eventually(lambda: team.running("letters") == 1, "one task")
+    # One that has only started has still to look for the mark.
+    eventually(at_work.exists, "one task")
     return next((team.shared / "campaigns").glob("*/letters")) / "paused"
 
 
@@ -102,3 +107,72 @@ def test_a_hold_does_not_make_the_directory(team: SlurmTeam) -> None:
     assert done.code == 1
     assert "is not there: mount its file system" in done.stderr
     assert not team.shared.exists()
+
+
+def test_a_task_that_sees_the_mark_as_it_is_taken_away_does_not_stay_at_its_gate(
+    team: SlurmTeam,
+) -> None:
+    mark = begun(team)
+    number = team.survey().states["letters"].job
+    team.write_campaign("letters", 3, pipeline="slow", window=1, suspend=True)
+    team.apply()
+    team.write_campaign("letters", 3, pipeline="slow", window=1)
+    # As a task does that looked before.
+    team.lab.command(
+        "sh",
+        f"""/bin/sh "$@"
+        code=$?
+        case "$*" in *" rm -f {mark}"*) {team.lab.slurm.bin}/scontrol requeuehold {number}_0 ;; esac
+        exit $code""",
+    )
+    assert "1 resumed" in team.apply().stdout
+    assert not [job for job in team.lab.records(number) if job.gated]
+    assert team.run("diff", ".").code == 0
+
+
+def test_the_pause_of_an_apply_that_lost_its_lock_is_not_carried_out(team: SlurmTeam) -> None:
+    """The later one has had the campaign resumed, and nobody would look at it again."""
+    begun(team)
+    late = team.home / "late"
+    release = team.home / "release"
+    # What is sent to be written arrives as late as this test wants it.
+    wait = f"touch {late}; until [ -e {release} ]; do sleep 0.1; done"
+    team.lab.command(
+        "sh",
+        f'''case "$*" in
+            *update.sh*) {wait} ;;
+            *lock.sh*) echo $$ > {team.home}/lock.pid ;;
+        esac
+        exec /bin/sh "$@"''',
+    )
+    team.write_campaign("letters", 3, pipeline="slow", window=1, suspend=True)
+    first = team.start("apply", ".")
+    eventually(late.exists, "the hold is on its way")
+    os.kill(int((team.home / "lock.pid").read_text()), signal.SIGTERM)
+    team.lab.plain()
+    team.write_campaign("letters", 3, pipeline="slow", window=1)
+    team.apply()
+    release.touch()
+    _, complaint = first.communicate(timeout=60)
+    assert first.returncode == 1
+    assert "another apply has begun since" in complaint
+    assert team.phases()["letters"] == "Running"
+    assert team.run("diff", ".").code == 0
+
+
+def test_a_hold_that_comes_while_apply_is_at_other_campaigns_keeps_from_a_prune(
+    team: SlurmTeam,
+) -> None:
+    begun(team)
+    (team.repo / "campaigns/letters.yaml").unlink()
+    team.write_campaign("new")
+    # Before the submission of the other one has the lock of all who write.
+    hold = f"{COMMAND} hold letters {team.repo} --deadline=20s --by=tests --instance=5"
+    team.lab.command(
+        "sh", f'case "$*" in *" sbatch "*) {hold} > /dev/null ;; esac\nexec /bin/sh "$@"'
+    )
+    done = team.apply("--prune", code=3)
+    assert "1 applied" in done.stdout
+    assert "and hold 5 is in force" in done.stderr
+    assert team.running("letters") == 1
+    assert "PENDING" in team.states("letters").values()

@@ -4,6 +4,7 @@ The lock, one look at everything, a plan, records of what has ended, pauses, sub
 what git no longer has.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -47,6 +48,9 @@ _TROUBLE = (HoldError, ApiError, SlurmRefused, ClusterUnavailable, InvalidTasks)
 
 # Looks at what was paused: between two of them tasks may start, or come back.
 LOOKS = 5
+
+# What a task takes from its look at the mark of a pause to its gate.
+TO_THE_GATE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +280,14 @@ def _each_of(jobs: Iterable[Job], step: Callable[[Job], object]) -> None:
 def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
     """Lift git's own hold, and open the gates. A newer hold wins, and is told."""
     found = run.look() if _is_new(run, wanted) else run.found
+    late: list[Submission] = []
     for each in wanted:
         state = run.states.get(each.name)
         if state is None:
             continue
         array = replace(array_of(each.name, found), state=state)
+        if was_paused(array) and array.going:
+            late.append(each)
         words = resume_in_words(array)
         if words or state.step is not Step.OPENED:
             try:
@@ -296,6 +303,19 @@ def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
         # What is new starts, and that was told.
         if words and array_of(each.name, run.found).numbers:
             run.note(Fate.RESUMED, each.name, words, each.campaign)
+    if late:
+        _open_late(run, late)
+
+
+def _open_late(run: _Run, resumed: Iterable[Submission]) -> None:
+    """Open the gates of tasks that saw the mark just before it was taken away, and went there."""
+    time.sleep(TO_THE_GATE_SECONDS)
+    found = run.look()
+    for each in resumed:
+        try:
+            run.steps.open(array_of(each.name, found).pending)
+        except _TROUBLE as error:
+            run.note(Fate.RESUME_FAILED, each.name, f"{error}: apply again", each.campaign)
 
 
 def _resume_one(run: _Run, wanted: Submission, array: Array, state: State) -> None:

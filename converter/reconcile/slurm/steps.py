@@ -125,7 +125,13 @@ class Steps:
         Beside it, the job says whether git pauses it, for the release of that newer hold. Raises
         HoldError, and Conflict where it keeps changing.
         """
-        store = SlurmStore(self.session.host, f"{self.session.directory}/lock", job, paused=pauses)
+        store = SlurmStore(
+            self.session.host,
+            f"{self.session.directory}/lock",
+            job,
+            paused=pauses,
+            epoch=self.session.epoch,
+        )
         at = rfc3339(self.at)
         action = Action.HOLD if pauses else Action.RELEASE
         call = Call(action, BY_GIT, at=at, by="git", reason="suspend: true" if pauses else "")
