@@ -123,6 +123,8 @@ def _unwanted(gone: Sequence[Unwanted], *, prune: bool, release_holds: bool) -> 
         elif each.hold and not release_holds:
             reason = kept_by_hold(each.hold)
             whole[campaign] = Change(Action.HELD_BACK, target, reason, campaign)
+        elif each.astray:
+            whole[campaign] = Change(Action.HELD_BACK, target, each.astray, campaign)
         else:
             released = f"is {released_with_it(each.hold)}" if each.hold else ""
             yield Change(Action.PRUNE, f"Array/{each.name}", released, campaign)

@@ -114,6 +114,8 @@ def _number_of(job: Job) -> int:
 
 def _phase(array: Array) -> tuple[Phase, str]:
     """Where one is that has not ended, and why."""
+    if array.astray:
+        return Phase.MISSING, array.astray
     state = array.state
     paused = state is not None and state.paused
     held = [reading_of(job).mark is not None or job.gated for job in array.pending]

@@ -63,7 +63,8 @@ class Job:
     was started or changed on its own has `array_job_id` and `array_task_id`. Times are epochs,
     None where there is none; of a job that has not ended, `start` may be an estimate and `end`
     follows from it. `time_limit` is in minutes, None without a limit. `exit_code` and `signal` say
-    something of what has ended alone. `flags` are the words beside the state.
+    something of what has ended alone. `flags` are the words beside the state, and `script` is the
+    file that was submitted.
     """
 
     job_id: int
@@ -89,6 +90,7 @@ class Job:
     dependency: str = ""
     time_limit: int | None = None
     nodes: str = ""
+    script: str = ""
 
     @property
     def phase(self) -> Phase:

@@ -114,6 +114,7 @@ def _job(job: Any) -> Job:
         dependency=_text(job, "dependency"),
         time_limit=_count(job, "time_limit"),
         nodes=_text(job, "nodes"),
+        script=_text(job, "command"),
     )
 
 

@@ -32,6 +32,7 @@ class Step(StrEnum):
 class State:
     """An array. `job` is its number, 0 while that is not known; `at` is when its step was taken,
     an epoch of the host's clock. `total` is the number of its volumes, and `record` how it ended.
+    `cluster` is the name of the Slurm that it was submitted to, and `user` who did.
     """
 
     name: str
@@ -49,6 +50,8 @@ class State:
     at: int
     job: int = 0
     paused: bool = False
+    cluster: str = ""
+    user: str = ""
     record: Record | None = None
 
     def to_json(self) -> str:

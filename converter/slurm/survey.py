@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +14,15 @@ from converter.slurm.layout import repository_key
 from converter.slurm.squeue import parse_jobs
 from converter.slurm.state import State, Step, UnreadableState, state_of
 
-_MARKS: Final = ("==state==\n", "==squeue==\n", "==results==\n")
+_MARKS: Final = (
+    "==slurm==\n",
+    "==state==\n",
+    "==elsewhere==\n",
+    "==squeue==\n",
+    "==results==\n",
+)
+# Of `scontrol show config`.
+_SETTING: Final = re.compile(r"(?P<key>\w+) *= (?P<value>.*)")
 # NAME/results/INDEX:CODE ATTEMPT TIME
 _RESULT: Final = re.compile(
     r"(?P<name>[a-z0-9-]+)/results/(?P<index>[0-9]{1,7}):(?P<code>[0-9]{1,3}) "
@@ -41,6 +50,9 @@ class Survey:
     `unreadable` counts files of the state that cannot be read. `host_epoch` is the host's clock.
     `others` are the jobs of others that wait, as far as Slurm shows them. `ended` are arrays whose
     directory says that they have ended, `marked` those whose directory tells tasks not to begin.
+    `directory` is where it was looked, `cluster` and `user` which Slurm was asked and by whom, and
+    `is_private` whether it shows nobody but operators the jobs of others. `elsewhere` are arrays
+    that were applied there under other names of a repository, as far as they could be read.
     """
 
     host_epoch: int
@@ -51,6 +63,11 @@ class Survey:
     others: Sequence[Job] = ()
     ended: Set[str] = frozenset()
     marked: Set[str] = frozenset()
+    directory: str = ""
+    cluster: str = ""
+    user: str = ""
+    is_private: bool = False
+    elsewhere: Sequence[State] = ()
 
 
 def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Survey:
@@ -63,11 +80,12 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
         if not found:
             raise SlurmUnavailable(f"{host} did not run the look: {answer.reason}")
         texts.append(text)
-    clock, lines, listed = texts
+    clock, asked, lines, others_lines, listed = texts
     if answer.code:
         raise SlurmUnavailable(f"{host} did not come to the end of the look: {answer.reason}")
     if not clock.strip().isdecimal():
         raise SlurmUnavailable(f"{host} tells no time: {clock.strip()!r}")
+    user, cluster, is_private = _slurm(asked, host)
     states, unreadable = _states(lines.splitlines(), repository)
     known = parse_jobs(listed)
     jobs = _by_name(known, repository, states.values())
@@ -76,7 +94,46 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
     written = rest.splitlines()
     over = {match["name"] for match in map(_ENDED.fullmatch, written) if match is not None}
     marked = {match["name"] for match in map(_MARKED.fullmatch, written) if match is not None}
-    return Survey(int(clock), states, jobs, _results(written), unreadable, others, over, marked)
+    return Survey(
+        host_epoch=int(clock),
+        states=states,
+        jobs=jobs,
+        results=_results(written),
+        unreadable=unreadable,
+        others=others,
+        ended=over,
+        marked=marked,
+        directory=directory,
+        cluster=cluster,
+        user=user,
+        is_private=is_private,
+        elsewhere=_elsewhere(others_lines.splitlines()),
+    )
+
+
+def _slurm(text: str, host: Host) -> tuple[str, str, bool]:
+    """Who asks, the name of the cluster, and whether jobs are shown to their owners alone.
+
+    Raises SlurmUnavailable where the controller does not say.
+    """
+    user, _, config = text.partition("\n")
+    settings = {
+        match["key"]: match["value"].strip()
+        for match in map(_SETTING.fullmatch, config.splitlines())
+        if match is not None
+    }
+    if not settings.get("ClusterName"):
+        raise SlurmUnavailable(f"scontrol show config on {host} names no cluster")
+    private = settings.get("PrivateData", "none").split(",")
+    return user.strip(), settings["ClusterName"], bool({"jobs", "all"} & set(private))
+
+
+def _elsewhere(lines: Iterable[str]) -> tuple[State, ...]:
+    found = []
+    for line in lines:
+        with suppress(UnreadableState):
+            found.append(state_of(line))
+    return tuple(found)
 
 
 def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], int]:

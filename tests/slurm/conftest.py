@@ -48,6 +48,6 @@ def team(lab: Lab, tmp_path: Path) -> SlurmTeam:
     """A team with a pipeline that ends at once, `work`, and one that does not, `slow`."""
     made = SlurmTeam(lab, tmp_path)
     made.write_settings()
-    made.write_pipeline("sleep 300", "slow")
+    made.write_pipeline(f"touch {made.at_work}; sleep 300", "slow")
     made.write_pipeline()
     return made

@@ -39,6 +39,14 @@ class SlurmTeam(Arrays):
         return self.home / "shared"
 
     @property
+    def at_work(self) -> Path:
+        """There once a task of the pipeline `slow` is at its command.
+
+        One that has only started has still to look for a pause.
+        """
+        return self.home / "at-work"
+
+    @property
     def name(self) -> str:
         return self.home.name
 

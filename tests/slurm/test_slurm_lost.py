@@ -29,7 +29,7 @@ def test_an_array_that_somebody_has_relabelled_is_still_paused_and_counted(
 ) -> None:
     team.write_campaign("letters", 3, pipeline="slow", window=1)
     team.apply()
-    eventually(lambda: team.running("letters") == 1, "one task")
+    eventually(team.at_work.exists, "one task")
     number = team.survey().states["letters"].job
     team.lab.scontrol("update", f"JobId={number}", words)
     assert team.phases() == {"letters": "Running"}

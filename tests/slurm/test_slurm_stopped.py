@@ -16,12 +16,9 @@ from converter.slurm.comment import comment_of, written
 
 def begun(team: SlurmTeam) -> Path:
     """A campaign with a task that runs; gives the mark that keeps its tasks from beginning."""
-    at_work = team.home / "at-work"
-    team.write_pipeline(f"touch {at_work}; sleep 300", "slow")
     team.write_campaign("letters", 3, pipeline="slow", window=1)
     team.apply()
-    # One that has only started has still to look for the mark.
-    eventually(at_work.exists, "one task")
+    eventually(team.at_work.exists, "one task")
     return next((team.shared / "campaigns").glob("*/letters")) / "paused"
 
 

@@ -116,7 +116,14 @@ def _apply_locked(
     outcome: Outcome,
 ) -> None:
     found = survey(host, options.directory, options.repository, seconds=options.seconds)
-    steps = Steps(session, options.repository, options.commit, found.host_epoch)
+    steps = Steps(
+        session,
+        options.repository,
+        options.commit,
+        found.host_epoch,
+        cluster=found.cluster,
+        user=found.user,
+    )
     run = _Run(host, options, outcome, steps, found, dict(found.states))
     intended = plan(wanted, found)
     if options.prune:
@@ -255,9 +262,14 @@ def _is_new(run: _Run, wanted: Iterable[Submission]) -> bool:
 
 
 def _pause_one(run: _Run, wanted: Submission, array: Array, *, marked: bool) -> None:
-    if not marked:
-        run.steps.mark(wanted.name, paused=True)
-    _each_of(array.pending, lambda job: run.steps.hold(job, pauses=True))
+    try:
+        if not marked:
+            run.steps.mark(wanted.name, paused=True)
+    finally:
+        # What waits is held also where its directory is out of reach.
+        _each_of(array.pending, lambda job: run.steps.hold(job, pauses=True))
+    if array.astray:
+        raise SlurmRefused(array.astray)
     state = run.states.get(wanted.name)
     if state is None and array.numbers:
         state = run.steps.adopt(wanted, array)
@@ -352,6 +364,8 @@ def _prune(run: _Run, intended: Plan) -> None:
                 event = Event(Fate.HELD_BACK, target, kept_by_hold(each.hold), campaign)
                 run.outcome.add(event)
                 told.add(campaign)
+        elif each.astray:
+            run.note(Fate.PRUNE_FAILED, each.name, each.astray, campaign)
         else:
             try:
                 run.steps.cancel(each.name, each.numbers)

@@ -13,6 +13,7 @@ from converter.holds.slurm_store import BY_GIT
 from converter.reconcile.held import strongest
 from converter.slurm.comment import comment_of
 from converter.slurm.job import Job, Phase
+from converter.slurm.layout import CAMPAIGNS, TASK_SCRIPT
 from converter.slurm.state import State, Step
 from converter.slurm.survey import Result, Survey
 
@@ -22,13 +23,17 @@ COMES_BACK_SECONDS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """What there is of one array; `now` is the host's clock, `marked` that tasks do not begin."""
+    """What there is of one array; `now` is the host's clock, `marked` that tasks do not begin.
+
+    `astray` says why it is not looked for where it is, so that nothing follows from not finding it.
+    """
 
     state: State | None
     jobs: Sequence[Job] = ()
     results: Mapping[int, Result] = field(default_factory=dict)
     now: int = 0
     marked: bool = False
+    astray: str = ""
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -63,6 +68,8 @@ class Array:
             return False
         if len(self.results) >= state.total:
             return True
+        if self.astray:
+            return False
         return all(self.now - (job.end or 0) >= COMES_BACK_SECONDS for job in self.jobs)
 
     @property
@@ -110,8 +117,33 @@ def array_of(name: str, found: Survey) -> Array:
         for job in found.jobs.get(name, ())
         if job.phase is not Phase.ENDED or number in (job.job_id, job.array_job_id)
     ]
-    marked = name in found.marked
-    return Array(state, jobs, found.results.get(name, {}), found.host_epoch, marked)
+    results = found.results.get(name, {})
+    astray = _astray(state, jobs, found)
+    return Array(state, jobs, results, found.host_epoch, name in found.marked, astray)
+
+
+def _astray(state: State | None, jobs: Sequence[Job], found: Survey) -> str:
+    """Why an array that may run is not looked for where it is; empty where it is."""
+    if state is not None and state.step is not Step.ENDED:
+        what = f"array {state.job}" if state.job else "it"
+        if state.cluster not in ("", found.cluster):
+            return (
+                f"{what} was submitted to the cluster {state.cluster}, and this is "
+                f"{found.cluster}: put `slurm.host` back until it has ended"
+            )
+        if not jobs and found.is_private and state.user not in ("", found.user):
+            return (
+                f"{what} was submitted by {state.user}, and this Slurm shows {found.user} no jobs "
+                f"of others (PrivateData): run it as {state.user}"
+            )
+    for job in jobs:
+        there, _, script = job.script.rpartition("/")
+        if script == TASK_SCRIPT and not there.startswith(f"{found.directory}/{CAMPAIGNS}/"):
+            return (
+                f"array {job.array_job_id or job.job_id} was submitted from {there}: put "
+                "`slurm.directory` back until it has ended"
+            )
+    return ""
 
 
 def arrays_in(found: Survey, names: Iterable[str] = ()) -> dict[str, Array]:

@@ -63,7 +63,7 @@ def is_paused(array: Array) -> bool:
     pauses it: the release of a newer hold goes by that.
     """
     kept = array.state is not None and array.state.paused and array.marked
-    return kept and all(map(_is_held_for_git, array.pending))
+    return kept and not array.astray and all(map(_is_held_for_git, array.pending))
 
 
 def _is_held_for_git(job: Job) -> bool:
@@ -116,7 +116,7 @@ class Unwanted:
     """An array that git has no more, or what is kept of one.
 
     `hold` is the one on its campaign, in words: a campaign stays whole. `is_over` where nothing of
-    the array runs any more.
+    the array runs any more, `astray` why it cannot be cancelled from here.
     """
 
     name: str
@@ -124,6 +124,7 @@ class Unwanted:
     numbers: tuple[int, ...]
     hold: str
     is_over: bool
+    astray: str
 
 
 def unwanted(intended: Plan, found: Survey) -> tuple[Unwanted, ...]:
@@ -140,6 +141,7 @@ def unwanted(intended: Plan, found: Survey) -> tuple[Unwanted, ...]:
             array.numbers,
             holds[campaign_of(array)],
             array.has_ended or array.has_gone,
+            array.astray,
         )
         for name, array in arrays
     )

@@ -29,7 +29,17 @@ def objection(
         )
     for part in parts:
         array = arrays[part.name]
-        checks = (_unreadable, _again, _twice, _on_its_way, _forgotten, _other_work, _changed)
+        checks = (
+            _astray,
+            _unreadable,
+            _again,
+            _twice,
+            _on_its_way,
+            _forgotten,
+            _applied_elsewhere,
+            _other_work,
+            _changed,
+        )
         for rule in checks:
             if reason := rule(part, array, found):
                 return reason
@@ -41,6 +51,10 @@ def objection(
             f"again when it is released ({lifted_by(mark, campaign)})"
         )
     return ""
+
+
+def _astray(part: Submission, array: Array, found: Survey) -> str:
+    return "" if array.has_gone else array.astray
 
 
 def _unreadable(part: Submission, array: Array, found: Survey) -> str:
@@ -107,6 +121,22 @@ def _forgotten(part: Submission, array: Array, found: Survey) -> str:
         "tasks of it have run, as its directory on the Slurm host says, and nothing else is kept "
         "of it: write a new campaign file, or move that directory away to run it again"
     )
+
+
+def _applied_elsewhere(part: Submission, array: Array, found: Survey) -> str:
+    """A repository whose name has changed looks like one that is new."""
+    if array.state is not None or array.numbers:
+        return ""
+    work = (part.name, part.pipeline, part.volumes_sha256)
+    for state in found.elsewhere:
+        if (state.name, state.pipeline, state.volumes_sha256) == work:
+            how = state.record.phase if state.record is not None else "not ended, as far as is kept"
+            return (
+                f"it was applied there for the repository {state.repository} ({how}): if that is "
+                f"this one, write `repository: {state.repository}` into converter.yaml, else give "
+                "the campaign file another name"
+            )
+    return ""
 
 
 def _other_work(part: Submission, array: Array, found: Survey) -> str:

@@ -39,14 +39,16 @@ from converter.volumes import parse_volumes
 class Steps:
     """What is done to arrays of one repository under the lock of an apply.
 
-    `commit` is what is applied, `at` an epoch of the host's clock. Every step raises LeaseLost,
-    SlurmRefused and SlurmUnavailable.
+    `commit` is what is applied, `at` an epoch of the host's clock, `cluster` and `user` are kept of
+    what is submitted. Every step raises LeaseLost, SlurmRefused and SlurmUnavailable.
     """
 
     session: Session
     repository: str
     commit: str
     at: int
+    cluster: str
+    user: str
 
     def fence(self, fence: Fence, warn: Callable[[str], None]) -> None:
         """Keep which commit is applied. Raises Refused where it is older than the last one."""
@@ -85,7 +87,7 @@ class Steps:
         if wanted.suspended:
             self.mark(wanted.name, paused=True)
         # By the clock of this moment: how long it may be on its way counts from here.
-        state = self.save(_state(wanted, Step.SUBMITTING, self.commit, self.session.now))
+        state = self.save(self._new(wanted, self.session.now))
         said = self.session.run(*command)
         number = said.strip().partition(";")[0]
         if not number.isdecimal():
@@ -94,7 +96,7 @@ class Steps:
 
     def adopt(self, wanted: Submission, array: Array) -> State:
         """Keep the number of an array that an apply was killed after submitting."""
-        state = array.state or _state(wanted, Step.SUBMITTING, self.commit, self.at)
+        state = array.state or self._new(wanted, self.at)
         return self.save(replace(state, step=Step.SUBMITTED, job=array.numbers[0]))
 
     def mark(self, name: str, *, paused: bool) -> None:
@@ -175,31 +177,32 @@ class Steps:
             self.session.run("mv", "-T", directory, f"{kept}/{name}.{self.at}")
         self.session.run("rm", "-f", self._state_file(name))
 
+    def _new(self, wanted: Submission, at: int) -> State:
+        return State(
+            name=wanted.name,
+            campaign=wanted.campaign,
+            part=wanted.part,
+            repository=wanted.repository,
+            pipeline=wanted.pipeline,
+            priority=wanted.priority,
+            commit=self.commit,
+            volumes_sha256=wanted.volumes_sha256,
+            inputs_sha256=wanted.inputs_sha256,
+            total=len(wanted.volumes),
+            window=wanted.window,
+            step=Step.SUBMITTING,
+            at=at,
+            paused=wanted.suspended,
+            cluster=self.cluster,
+            user=self.user,
+        )
+
     def _deadline(self) -> Deadline:
         self.session.check()
         return deadline_in(self.session.seconds)
 
     def _state_file(self, name: str) -> str:
         return f"{self.session.directory}/state/{repository_key(self.repository)}/{name}.json"
-
-
-def _state(wanted: Submission, step: Step, commit: str, at: int) -> State:
-    return State(
-        name=wanted.name,
-        campaign=wanted.campaign,
-        part=wanted.part,
-        repository=wanted.repository,
-        pipeline=wanted.pipeline,
-        priority=wanted.priority,
-        commit=commit,
-        volumes_sha256=wanted.volumes_sha256,
-        inputs_sha256=wanted.inputs_sha256,
-        total=len(wanted.volumes),
-        window=wanted.window,
-        step=step,
-        at=at,
-        paused=wanted.suspended,
-    )
 
 
 def _packed(files: Mapping[str, str]) -> bytes:

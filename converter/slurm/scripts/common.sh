@@ -38,7 +38,7 @@ rest_until() {
 # mounted, would have everything run again.
 require_directory() {
     [ -d "$1" ] || {
-        echo "$1 is not there: mount its file system, or make it once (mkdir -p) where all nodes see it" >&2
+        echo "$1 is not there: mount its file system, or make it once (mkdir -p) where all nodes see it; in a new one every campaign is new" >&2
         exit 73
     }
 }

@@ -1,9 +1,13 @@
-# survey.sh DIRECTORY REPOSITORY: the clock, what was applied, what squeue knows, what tasks have written.
+# survey.sh DIRECTORY REPOSITORY: the clock, who asks which Slurm, what was applied, what squeue knows,
+# what tasks have written.
 #
 # In this order: a task that ends in the meantime is then known by its result, and never taken for
 # one that is gone without.
 directory=$1 repository=$2
 date +%s
+echo '==slurm=='
+id -un
+scontrol show config
 echo '==state=='
 # A file that is there and cannot be read, or is empty, must not look like a campaign that is new.
 if [ -d "$directory/state/$repository" ]; then
@@ -14,6 +18,11 @@ if [ -d "$directory/state/$repository" ]; then
         for file; do
             if [ -e "$file" ] && ! [ -s "$file" ]; then echo; fi
         done' sh {} +
+fi
+# Of a repository that has another name by now they say what has run. Others' may be closed to us.
+echo '==elsewhere=='
+if cd "$directory/state" 2>/dev/null; then
+    find . -path "./$repository" -prune -o -name '*.json' -exec cat {} + 2>/dev/null || true
 fi
 echo '==squeue=='
 squeue --all --json

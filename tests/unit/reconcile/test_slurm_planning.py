@@ -431,6 +431,105 @@ ROWS = (
         seen(*RECORDED),
         "letters: not in git; letters-again: submitted, let run",
     ),
+    # Not looked for where it is.
+    Row(
+        "its cluster is another one, which knows nothing of it",
+        [LETTERS],
+        seen(kept(cluster="hpc"), cluster="lab"),
+        "letters: held back",
+        "array 31 was submitted to the cluster hpc, and this is lab: put `slurm.host` back",
+    ),
+    Row(
+        "its cluster is another one, and all of its tasks have said how they ended",
+        [LETTERS],
+        seen(kept(cluster="hpc"), results={"letters": ended(0, 0, 0, 0)}, cluster="lab"),
+        "letters: recorded",
+    ),
+    Row(
+        "it was about to be submitted to another cluster",
+        [LETTERS],
+        seen(kept(step=Step.SUBMITTING, at=NOW - 600, cluster="hpc"), cluster="lab"),
+        "letters: held back",
+        "it was submitted to the cluster hpc",
+    ),
+    Row(
+        "its cluster is another one, and git pauses it",
+        [PAUSED],
+        seen(kept(PAUSED, cluster="hpc"), cluster="lab"),
+        "letters: held back, paused",
+        "put `slurm.host` back",
+    ),
+    Row(
+        "its cluster is the same one, and has forgotten it",
+        [LETTERS],
+        seen(kept(cluster="hpc", user="anna"), cluster="hpc", user="bob"),
+        "letters: recorded",
+    ),
+    Row(
+        "who submitted it is another one, whose jobs are not shown",
+        [LETTERS],
+        seen(kept(user="anna"), user="bob", is_private=True),
+        "letters: held back",
+        "array 31 was submitted by anna, and this Slurm shows bob no jobs of others",
+    ),
+    Row(
+        "who submitted it is another one, and it is shown all the same",
+        [LETTERS],
+        seen(kept(user="anna"), jobs=RUNS, user="bob", is_private=True),
+        "letters: let run",
+    ),
+    Row(
+        "who submitted it asks, and it is forgotten",
+        [LETTERS],
+        seen(kept(user="anna"), user="anna", is_private=True),
+        "letters: recorded",
+    ),
+    Row(
+        "it ended long ago, on another cluster",
+        [LETTERS],
+        seen(over(LETTERS, cluster="hpc"), cluster="lab"),
+        "letters: finished",
+    ),
+    Row(
+        "it is live, and the directory is another one",
+        [LETTERS],
+        seen(jobs=[record(script="/old/campaigns/team-1/letters/task.sh")], directory="/new"),
+        "letters: held back",
+        "array 31 was submitted from /old/campaigns/team-1/letters: put `slurm.directory` back",
+    ),
+    Row(
+        "it is live, and the directory is the same one",
+        [LETTERS],
+        seen(
+            kept(),
+            jobs=[record(script="/new/campaigns/team-1/letters/task.sh")],
+            directory="/new",
+        ),
+        "letters: let run",
+    ),
+    Row(
+        "it has ended under another name of the repository",
+        [LETTERS],
+        seen(elsewhere=[over(repository="old-name")]),
+        "letters: held back",
+        "it was applied there for the repository old-name (Finished): if that is this one, write "
+        "`repository: old-name` into converter.yaml",
+    ),
+    Row(
+        "it is live under another name of the repository",
+        [LETTERS],
+        seen(elsewhere=[kept(repository="old-name")]),
+        "letters: held back",
+        "for the repository old-name (not ended, as far as is kept)",
+    ),
+    Row(
+        "another repository has a campaign of its name",
+        [LETTERS],
+        seen(
+            elsewhere=[kept(LONGER, repository="other"), kept(OTHER_PIPELINE, repository="other")]
+        ),
+        "letters: submitted, let run",
+    ),
     # Not in git.
     Row("left git, and is live", [], seen(kept(), jobs=RUNS), "letters: not in git"),
     Row("left git, and is on hold", [], seen(kept(), jobs=[held(7)]), "letters: not in git"),

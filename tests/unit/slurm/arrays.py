@@ -81,7 +81,6 @@ def kept(wanted: Submission = LETTERS, step: Step = Step.OPENED, **others: Any) 
         name=wanted.name,
         campaign=wanted.campaign,
         part=wanted.part,
-        repository=REPOSITORY,
         pipeline=wanted.pipeline,
         priority=wanted.priority,
         commit="c0ffee",
@@ -89,7 +88,7 @@ def kept(wanted: Submission = LETTERS, step: Step = Step.OPENED, **others: Any) 
         inputs_sha256=wanted.inputs_sha256,
         total=len(wanted.volumes),
         step=step,
-        **{"window": wanted.window, "at": SUBMIT, **values},
+        **{"repository": REPOSITORY, "window": wanted.window, "at": SUBMIT, **values},
     )
 
 

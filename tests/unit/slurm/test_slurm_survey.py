@@ -23,6 +23,8 @@ from converter.slurm.survey import Result, Survey, survey
 OURS = LETTERS.comment("c0ffee")
 THEIRS = written(Comment("letters", digest=LETTERS.digest, repository=repository_key("other")))
 HELD_ALONE = written(Comment())
+SLURM = "anna\nClusterName             = hpc\nPrivateData             = none\n"
+UP_TO_STATE = f"{NOW}\n==slurm==\n{SLURM}"
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,17 @@ def text(
     jobs: Sequence[dict[str, Any]] = (),
     written: str = "",
     now: str = str(NOW),
+    slurm: str = SLURM,
+    elsewhere: Sequence[State | str] = (),
 ) -> str:
-    lines = (each if isinstance(each, str) else each.to_json() for each in states)
-    return f"{now}\n==state==\n{''.join(lines)}==squeue==\n{answer(*jobs)}\n==results==\n{written}"
+    return (
+        f"{now}\n==slurm==\n{slurm}==state==\n{lines(states)}==elsewhere==\n{lines(elsewhere)}"
+        f"==squeue==\n{answer(*jobs)}\n==results==\n{written}"
+    )
+
+
+def lines(states: Sequence[State | str]) -> str:
+    return "".join(each if isinstance(each, str) else each.to_json() for each in states)
 
 
 def look(out: str) -> Survey:
@@ -146,16 +156,54 @@ def test_what_tasks_have_written() -> None:
     "told",
     [
         Told(out=""),
-        Told(out=f"{NOW}\n==state==\n", code=1, err="cat: letters.json: Permission denied"),
-        Told(out=f"{NOW}\n==state==\n==squeue==\n", code=1, err="squeue: error: no route"),
-        Told(out=text(now="soon")),
+        Told(out=f"{NOW}\n==slurm==\nanna\n", code=1, err="scontrol: error: no route"),
+        Told(out=f"{UP_TO_STATE}==state==\n", code=1, err="cat: letters.json: Permission denied"),
         Told(
-            out=f"{NOW}\n==state==\n==squeue==\n{json.dumps({'jobs': [], 'errors': [{}]})}\n"
-            "==results==\n"
+            out=f"{UP_TO_STATE}==state==\n==elsewhere==\n==squeue==\n",
+            code=1,
+            err="squeue: error: no route",
+        ),
+        Told(out=text(now="soon")),
+        Told(out=text(slurm="anna\nPrivateData = none\n")),
+        Told(
+            out=f"{UP_TO_STATE}==state==\n==elsewhere==\n==squeue==\n"
+            f"{json.dumps({'jobs': [], 'errors': [{}]})}\n==results==\n"
         ),
     ],
-    ids=["nothing", "no state", "no squeue", "no clock", "the controller is away"],
+    ids=[
+        "nothing",
+        "no config",
+        "no state",
+        "no squeue",
+        "no clock",
+        "no cluster",
+        "the controller is away",
+    ],
 )
 def test_what_could_not_be_read_is_never_nothing(told: Told) -> None:
     with pytest.raises(SlurmUnavailable):
         survey(told, "/shared", REPOSITORY, seconds=10)
+
+
+@pytest.mark.parametrize(
+    ("private", "hides"),
+    [
+        ("none", False),
+        ("jobs", True),
+        ("accounts,jobs,usage", True),
+        ("all", True),
+        ("nodes", False),
+    ],
+)
+def test_who_asks_which_slurm(private: str, hides: bool) -> None:
+    asked = f"anna\nConfiguration data\nClusterName = hpc\nPrivateData = {private}\nMOTD = a = b\n"
+    found = look(text(slurm=asked))
+    assert (found.user, found.cluster, found.is_private) == ("anna", "hpc", hides)
+
+
+def test_what_was_applied_for_other_repositories_is_read_as_far_as_it_can_be() -> None:
+    other = kept(repository="other")
+    found = look(text(kept(), elsewhere=[other, "{}\n", "half"]))
+    assert found.elsewhere == (other,)
+    assert list(found.states) == ["letters"]
+    assert found.unreadable == 0
