@@ -1,7 +1,7 @@
 """A new campaign of just the volumes that failed, as a file to commit."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from converter.model import Campaign, SourceKind, Volume
@@ -23,6 +23,20 @@ def retry_name(campaign: str, taken: Collection[str]) -> str:
     if not DNS_LABEL.match(name):
         raise ValueError(f"{name} has more than 63 characters: write a file with a shorter name")
     return name
+
+
+def already_retried(
+    campaign: Campaign, failed: Collection[str], campaigns: Iterable[Campaign]
+) -> Campaign | None:
+    """The retry of a campaign that has just these volumes; None where there is none."""
+    base = _RETRY.sub("", campaign.name)
+    for each in campaigns:
+        is_retry = _RETRY.search(each.name) and _RETRY.sub("", each.name) == base
+        if not is_retry or each.name == campaign.name or each.pipeline != campaign.pipeline:
+            continue
+        if {volume.id for volume in each.volumes} == set(failed):
+            return each
+    return None
 
 
 def retry_document(campaign: Campaign, failed: Sequence[str]) -> dict[str, Any]:

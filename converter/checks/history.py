@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from converter.capabilities import CAPABILITIES
 from converter.checks.registry import Finding, history_rule
 from converter.load.earlier import CAMPAIGNS, Earlier
 from converter.load.files import SETTINGS_FILE
@@ -93,7 +94,8 @@ def _changed_campaign_pipeline(loaded: LoadResult, earlier: Earlier) -> Iterator
         "change.",
         why="Kueue stops every pod of a running Job whose parallelism changes, and queues it "
         "again, so apply holds the campaign back. A campaign that waits in the queue or is paused "
-        "may change, and so may one whose window still has room for all of its volumes.",
+        "may change, and so may one whose window still has room for all of its volumes, and any "
+        "with Slurm.",
         wrong=f"# before: campaigns/letters.yaml\nwindow: 8\n{_WINDOW}"
         f"# campaigns/letters.yaml\nwindow: 4\n{_WINDOW}",
         right=f"# before: campaigns/letters.yaml\nwindow: 8\nsuspend: true\n{_WINDOW}"
@@ -105,6 +107,8 @@ def _changed_campaign_pipeline(loaded: LoadResult, earlier: Earlier) -> Iterator
 )
 def _changed_window(loaded: LoadResult, earlier: Earlier) -> Iterator[Finding]:
     if loaded.settings is None or earlier.settings is None:
+        return
+    if CAPABILITIES[loaded.settings.backend].live_window:
         return
     by_settings: list[str] = []
     for name, was in sorted(earlier.campaigns.items()):

@@ -22,7 +22,7 @@ from converter.observe.waiting import (
     result_of,
     worst,
 )
-from converter.reconcile.outcome import Outcome
+from converter.reconcile.outcome import Fate, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def wait(
     Raises ClusterUnavailable when the API server, or ssh, keeps refusing to say how they are.
     """
     names = awaited(repo.campaigns, outcome)
-
+    recorded = outcome.campaigns(Fate.RECORDED)
     if not names:
         return Wait((), timed_out=False, summary="there is nothing to wait for")
     source = watched.source(lambda text: announcer.progress.line(text, err=True))
@@ -82,7 +82,8 @@ def wait(
         if result.exit_code:
             subject = f"{result}: campaign {status.name}"
             path = repo.campaigns[status.name].path
-            announcer.fault(subject, detail_of(status, result), path)
+            detail = detail_of(status, result, recorded=status.name in recorded)
+            announcer.fault(subject, detail, path)
     documents = tuple(
         {**status_document(status, watched.now()), "result": str(result)}
         for status, result in results

@@ -35,7 +35,7 @@ def command(*, name: str, repo: Path, kubeconfig: Path | None, context: str | No
         raise unknown_campaign(name, f"in {repo}", loaded.campaigns)
 
     from converter.render.text import yaml_text
-    from converter.retry import retry_document, retry_name
+    from converter.retry import already_retried, retry_document, retry_name
 
     names: Collection[str]
     if (slurm := loaded.settings.slurm) is not None:
@@ -47,13 +47,19 @@ def command(*, name: str, repo: Path, kubeconfig: Path | None, context: str | No
     if not failed:
         click.echo(f"no volume of {name} failed", err=True)
         return 0
+    if (there := already_retried(campaign, failed, loaded.campaigns.values())) is not None:
+        raise Refused(
+            f"{there.path} has just the volumes of {name} that failed: commit it and apply, or, if "
+            f"it has ended, retry {there.name}"
+        )
     try:
         new = retry_name(name, {*loaded.campaigns, *names})
         text = yaml_text(retry_document(campaign, failed))
     except ValueError as error:
         raise Refused(str(error)) from error
     file = repo / DIRECTORIES[FileKind.CAMPAIGN] / f"{new}.yaml"
-    heading = f"# The volumes of {name} that failed.\n"
+    # That they are in two files is what this is for.
+    heading = f"# campaigns: ignore=C010 these are the volumes of {name} that failed\n"
     try:
         with file.open("x", encoding="utf-8") as stream:
             stream.write(heading + text)

@@ -30,6 +30,7 @@ from converter.slurm.survey import Survey
 
 NO_CAMPAIGN: Final = "there is no campaign in the repository: apply asks for --allow-empty"
 # What people look for first; the script is the same for every campaign.
+# Without the script of each task, which is long, always the same, and nobody's to review.
 _FILES: Final = (SBATCH, *(name for name in RENDERED if name not in (SBATCH, TASK_SCRIPT)))
 
 
@@ -72,10 +73,8 @@ def _of_campaigns(intended: Plan, wanted: Sequence[Submission], found: Survey) -
 
 
 def _created(intended: Plan) -> Iterator[Change]:
-    for number, each in enumerate(intended.submitted):
-        # Once is enough for what is long and always the same.
-        names = _FILES if number else (*_FILES, TASK_SCRIPT)
-        diff = [line for name in names for line in _new_file(each, name)]
+    for each in intended.submitted:
+        diff = [line for name in _FILES for line in _new_file(each, name)]
         yield Change(Action.CREATE, _target(each), campaign=each.campaign, diff=tuple(diff))
         if each.suspended:
             detail = "it is submitted paused, and no task of it starts"

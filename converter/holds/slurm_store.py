@@ -10,22 +10,11 @@ from converter.holds.errors import DeadlinePassed, Rejected
 from converter.holds.rules import Decision, State
 from converter.holds.slurm_rules import not_pending, placing_of, state_of, unkept
 from converter.slurm.comment import Comment, Placing, comment_of, is_foreign, written
-from converter.slurm.errors import SlurmUnavailable
+from converter.slurm.errors import SlurmUnavailable, is_unanswered
 from converter.slurm.host import CHANGED, EXPIRED, FENCED, TIMED_OUT, Answer, Host
 from converter.slurm.job import Job, records_of, task_record
 from converter.slurm.look import Look, look_at
 from converter.slurm.times import decode, encode, start_of_lifted
-
-# What scontrol says where the controller did not answer, after 9 s of trying (22.05.8). All else
-# that it complains of is the controller's own answer.
-_NO_ANSWER: Final = (
-    "Unexpected message received",
-    "Unable to contact slurm controller",
-    "Socket timed out",
-    "Zero Bytes were transmitted",
-    "Connection refused",
-)
-
 
 # The instance of git's own pause, under which a campaign's jobs wait.
 BY_GIT: Final = 1
@@ -172,7 +161,7 @@ class SlurmStore:
         return f"{self._job_id}_" in answer.err and "No error" in answer.err
 
     def _refusal(self, answer: Answer) -> Exception:
-        if answer.code in TIMED_OUT or any(each in answer.err for each in _NO_ANSWER):
+        if answer.code in TIMED_OUT or is_unanswered(answer.err):
             return SlurmUnavailable(f"{self._host}: {answer.reason}")
         return Rejected(f"{self.target}: Slurm refuses: {answer.reason}")
 

@@ -134,13 +134,17 @@ def result_of(status: Status, *, suspended: bool) -> Result:
     return Result.GOING_ON
 
 
-def detail_of(status: Status, result: Result) -> str:
-    """What there is to say of a campaign that did not come to the end that git wants."""
+def detail_of(status: Status, result: Result, *, recorded: bool = False) -> str:
+    """What there is to say of a campaign that did not come to the end that git wants.
+
+    `recorded` where the apply has kept how it ended.
+    """
     reason = f" ({status.detail})" if status.detail else ""
     counts = f"{status.phase}, {status.done}/{status.total} done, {status.failed} failed{reason}"
     match result:
         case Result.FAILED:
-            return f"{counts}: apply again to record it, then see `campaigns retry {status.name}`"
+            first = "" if recorded else "apply again to record it, then "
+            return f"{counts}: {first}see `campaigns retry {status.name}`"
         case Result.GONE:
             return "it is gone, and nothing says how it ended: apply again to see what is left"
         case Result.STOPPED:

@@ -1,6 +1,23 @@
 """What can be wrong with an answer of Slurm, or with what is to be written to it."""
 
+from typing import Final
+
 from converter.errors import CampaignsError, ClusterUnavailable, NoCredentials
+
+# What Slurm's tools say where the controller did not answer, after 9 s of trying (22.05.8). All
+# else that they complain of is the controller's own answer.
+_NO_ANSWER: Final = (
+    "Unexpected message received",
+    "Unable to contact slurm controller",
+    "Socket timed out",
+    "Zero Bytes were transmitted",
+    "Connection refused",
+)
+
+
+def is_unanswered(complaint: str) -> bool:
+    """Whether a tool complains of no answer: what it asked for may come about all the same."""
+    return any(each in complaint for each in _NO_ANSWER)
 
 
 class SlurmUnavailable(ClusterUnavailable):

@@ -173,3 +173,30 @@ def test_a_hold_that_comes_while_apply_is_at_other_campaigns_keeps_from_a_prune(
     assert "and hold 5 is in force" in done.stderr
     assert team.running("letters") == 1
     assert "PENDING" in team.states("letters").values()
+
+
+def test_what_slurm_has_refused_is_new(team: SlurmTeam) -> None:
+    """Nothing is kept of it, so that it goes out at once when what was wrong is mended."""
+    team.write_settings(
+        slurm={
+            "directory": str(team.shared),
+            "container": [],
+            "flavors": {"big": {"partition": "nowhere"}},
+        },
+        sizes={"page": {"cpu": 1, "memory": "64Mi", "workdir": "16Mi", "gpu": 0, "flavor": "big"}},
+    )
+    team.write_campaign("letters")
+    assert "Invalid partition name specified" in team.apply(code=1).stderr
+    assert team.phases() == {"letters": "Missing"}
+    assert "create: Array/letters" in team.run("diff", ".").stdout
+    team.write_settings()
+    assert "1 applied" in team.apply().stdout
+
+
+def test_a_submission_to_which_nobody_answered_may_be_on_its_way(team: SlurmTeam) -> None:
+    refusal = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
+    team.lab.command("sbatch", f"echo {refusal!r} >&2; exit 1")
+    team.write_campaign("letters")
+    assert "Socket timed out" in team.apply(code=1).stderr
+    team.lab.plain()
+    assert "which may still be on its way" in team.apply(code=3).stderr

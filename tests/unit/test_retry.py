@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from converter.load import load_repo
 from converter.model import Campaign, SourceKind, Volume
 from converter.render.text import yaml_text
-from converter.retry import retry_document, retry_name
+from converter.retry import already_retried, retry_document, retry_name
 
 VOLUMES = (
     Volume("a", SourceKind.REFERENCE, "a"),
@@ -31,6 +33,32 @@ CAMPAIGN = Campaign("letters", "campaigns/letters.yaml", "ocr", VOLUMES, "urgent
 )
 def test_the_name_counts_on(campaign: str, taken: list[str], name: str) -> None:
     assert retry_name(campaign, taken) == name
+
+
+RETRY = replace(CAMPAIGN, name="letters-retry1", volumes=VOLUMES[:2])
+
+
+@pytest.mark.parametrize(
+    ("campaign", "failed", "others", "found"),
+    [
+        (CAMPAIGN, ["b", "a"], [CAMPAIGN, RETRY], RETRY),
+        (CAMPAIGN, ["a"], [CAMPAIGN, RETRY], None),
+        (CAMPAIGN, ["a", "b"], [replace(RETRY, name="letters-2")], None),
+        (CAMPAIGN, ["a", "b"], [replace(RETRY, name="maps-retry1")], None),
+        (CAMPAIGN, ["a", "b"], [replace(RETRY, pipeline="tei")], None),
+        # All of it failed once more.
+        (RETRY, ["a", "b"], [CAMPAIGN, RETRY], None),
+        (RETRY, ["a", "b"], [replace(RETRY, name="letters-retry2")], "letters-retry2"),
+    ],
+)
+def test_a_retry_that_is_there_is_not_written_again(
+    campaign: Campaign,
+    failed: Collection[str],
+    others: Collection[Campaign],
+    found: Campaign | str | None,
+) -> None:
+    there = already_retried(campaign, failed, others)
+    assert there == found or (there is not None and there.name == found)
 
 
 def test_a_name_that_leaves_no_room_is_refused() -> None:

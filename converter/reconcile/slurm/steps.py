@@ -18,7 +18,7 @@ from converter.reconcile.fence import Fence
 from converter.reconcile.record import Record
 from converter.reconcile.slurm.array import Array
 from converter.reconcile.slurm.submission import Submission
-from converter.slurm.errors import SlurmRefused
+from converter.slurm.errors import SlurmRefused, is_unanswered
 from converter.slurm.job import Job
 from converter.slurm.layout import (
     CANCELLED,
@@ -79,7 +79,8 @@ class Steps:
         """Submit an array, with its gate shut, and keep its number.
 
         That it is being submitted is kept first: an apply that finds that, and no array, knows
-        that there is none as soon as it cannot be on its way any more.
+        that there is none as soon as it cannot be on its way any more. Of what Slurm has refused
+        nothing is kept.
         """
         directory = self.directory(wanted.name)
         command = wanted.sbatch(directory, self.commit)
@@ -88,7 +89,12 @@ class Steps:
             self.mark(wanted.name, paused=True)
         # By the clock of this moment: how long it may be on its way counts from here.
         state = self.save(self._new(wanted, self.session.now))
-        said = self.session.run(*command)
+        try:
+            said = self.session.run(*command)
+        except SlurmRefused as error:
+            if not is_unanswered(error.complaint):
+                self.session.run("rm", "-f", self._state_file(wanted.name))
+            raise
         number = said.strip().partition(";")[0]
         if not number.isdecimal():
             raise SlurmRefused(f"sbatch gave no number of a job, but {said.strip()!r}")

@@ -283,6 +283,14 @@ def test_the_window_of_a_paused_campaign_may_change() -> None:
     assert codes(is_now(replace(paused, window=2)), was(running)) == ["G004"]
 
 
+def test_on_slurm_the_window_of_what_runs_may_change() -> None:
+    slurm = some_settings(backend=Backend.SLURM, slurm=SlurmSettings("/shared", ()))
+    campaign = some_campaign(volumes=[f"v{number}" for number in range(30)], window=20)
+    now = is_now(replace(campaign, window=2), settings=slurm)
+    assert codes(now, was(campaign, settings=slurm)) == []
+    assert codes(is_now(replace(campaign, window=2)), was(campaign)) == ["G004"]
+
+
 CHANGED_SETTINGS: dict[str, tuple[Any, Any]] = {
     "slurm": (SlurmSettings("/shared", ()), SlurmSettings("/shared", ("run", "{image}"))),
     "command": ((), ("ocr", "--best")),

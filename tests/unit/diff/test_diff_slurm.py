@@ -127,18 +127,7 @@ def test_a_new_campaign_is_shown_whole() -> None:
         "+++ git/Array/letters/environment",
         "@@ -0,0 +1,1 @@",
         "+LANG=C",
-        "--- /dev/null",
-        "+++ git/Array/letters/task.sh",
-        "@@ -0,0 +1,2 @@",
-        "+#!/bin/sh",
-        "+exit 0",
     )
-
-
-def test_the_script_is_shown_once() -> None:
-    first, second = diff(LETTERS, wanted("maps"), found=survey_of()).changes
-    assert "+++ git/Array/letters/task.sh" in first.diff
-    assert not any("task.sh" in line or "exit 0" in line for line in second.diff)
 
 
 def test_a_terminal_acts_on_nothing_in_it() -> None:

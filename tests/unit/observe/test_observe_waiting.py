@@ -233,6 +233,12 @@ def test_what_is_said(status: Status, result: Result, detail: str) -> None:
     assert detail_of(status, result) == detail
 
 
+def test_an_end_that_the_apply_has_kept_is_not_to_be_recorded() -> None:
+    status = Status("a", Phase.FAILED, 1, failed=1)
+    detail = "Failed, 0/1 done, 1 failed: see `campaigns retry a`"
+    assert detail_of(status, Result.FAILED, recorded=True) == detail
+
+
 @pytest.mark.parametrize(
     ("fate", "waits"),
     [
