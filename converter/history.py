@@ -32,8 +32,18 @@ def earlier_repository(
     try:
         return _compared(loaded, *_assumed(loaded, warn), warn)
     except CampaignsError as error:
+        if _has_no_commit(loaded.root):
+            return None
         warn(f"not compared with any commit, so rules G found nothing: {error}")
         return None
+
+
+def _has_no_commit(root: Path) -> bool:
+    """Whether nothing was committed yet, so that there is nothing to compare with."""
+    try:
+        return not git.commit_named(root, "HEAD")
+    except CampaignsError:
+        return False
 
 
 def _named(loaded: LoadResult, since: str) -> tuple[str, str]:

@@ -427,3 +427,9 @@ def test_git_is_run_as_rarely_as_can_be(repo: Path, monkeypatch: pytest.MonkeyPa
     assert asked_of_git(repo, monkeypatch, "--since", "HEAD") == known
     write_repository(repo, {"pipelines/ocr.yaml": OTHER_RECIPE})
     assert asked_of_git(repo, monkeypatch) == [*base, "diff", "cat-file", "ls-tree"]
+
+
+def test_before_the_first_commit_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    write_repository(tmp_path, FILES)
+    assert (codes(tmp_path), warned(tmp_path)) == ([], "")

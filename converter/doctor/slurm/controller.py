@@ -41,7 +41,8 @@ def controller_finding(slurm: SlurmFacts | Unknown) -> Finding:
         return _CONTROLLER.unknown(slurm.why, "see what is said of the host")
     if isinstance(slurm.config, Unknown):
         return _CONTROLLER.fault(
-            f"it does not answer: {slurm.ping}", "have slurmctld started, or its host looked at"
+            f"it does not answer: {slurm.ping or 'not even to scontrol ping'}",
+            "have slurmctld started, or its host looked at",
         )
     name = slurm.config.get("ClusterName", "?")
     if " is DOWN" in slurm.ping:
