@@ -14,6 +14,7 @@ from converter.slurm.host import Host
 if TYPE_CHECKING:
     from converter.diff.change import Comparison
     from converter.explain.cause import Cause
+    from converter.explain.detail import Detail
     from converter.holds.slurm import SlurmHolds
     from converter.observe.status import Status
     from converter.reconcile.slurm.submission import Submission
@@ -73,11 +74,12 @@ def reading_of_slurm(sources: "Callable[[], tuple[Repo, str]]") -> "SlurmReading
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The campaigns as they are now, and why one that was asked for is where it is."""
+    """The campaigns as they are now, and all about one that was asked for."""
 
     statuses: "list[Status]"
     now: datetime
     why: "tuple[Cause, ...]" = ()
+    detail: "Detail | None" = None
 
 
 class SlurmSource:
@@ -116,7 +118,9 @@ class SlurmSource:
         self.now_at = seen.now
         self._seen = time.monotonic()
         one = next((each for each in seen.statuses if each.name == name), None)
-        return Seen(list(seen.statuses), seen.now, seen.causes(one) if one is not None else ())
+        if one is None:
+            return Seen(list(seen.statuses), seen.now)
+        return Seen(list(seen.statuses), seen.now, seen.causes(one), seen.detail(one.name))
 
 
 def _wanted(repo: Repo) -> "list[Submission]":

@@ -101,7 +101,9 @@ def command(
             return _follow(asked, asked.now, loaded, selection, repo)
         seen = asked.look(name or "")
         _check_name(selection, seen.statuses, loaded, repo)
-        return _tell(_Seen(selection.of(seen.statuses), seen.now, "", (), seen.why), loaded, output)
+        chosen = selection.of(seen.statuses)
+        detail = seen.detail if chosen else None
+        return _tell(_Seen(chosen, seen.now, "", (), seen.why, detail), loaded, output)
 
     from converter.cluster.client import Client
 

@@ -15,6 +15,7 @@ from converter.reconcile.slurm.deciding import (
     check_prune,
     hold_in_words,
     is_paused,
+    never_in_words,
     pause_in_words,
     released_with_it,
     resume_in_words,
@@ -108,8 +109,9 @@ def _resumed(intended: Plan, found: Survey) -> Iterator[Change]:
             continue
         if words := resume_in_words(array):
             yield Change(Action.RESUME, _target(each), words, each.campaign)
-        if hold := hold_in_words(array, each.campaign):
-            yield Change(Action.NOTE, _target(each), hold, each.campaign)
+        for note in (hold_in_words(array, each.campaign), never_in_words(array)):
+            if note:
+                yield Change(Action.NOTE, _target(each), note, each.campaign)
 
 
 def _unwanted(gone: Sequence[Unwanted], *, prune: bool, release_holds: bool) -> Iterator[Change]:

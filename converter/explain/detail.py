@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from converter.cluster.client import Client
 from converter.cluster.objects import Object, index_ranges, job_end, name
 from converter.cluster.resources import EVENTS
 from converter.errors import ApiError, ClusterUnavailable
@@ -12,6 +11,9 @@ from converter.explain.facts import Facts, Part
 from converter.explain.failed_pods import failures
 from converter.explain.reading import why_unread
 from converter.wording import said
+
+if TYPE_CHECKING:
+    from converter.cluster.client import Client
 
 # The newest; a Job of thousands of pods has one for each.
 _EVENTS: Final = 20
@@ -76,7 +78,7 @@ class Detail:
         }
 
 
-def read_detail(client: Client, facts: Facts) -> Detail:
+def read_detail(client: "Client", facts: Facts) -> Detail:
     """The detail of a campaign, with the events of its Jobs and Workloads read for it.
 
     Events that may not be read are named in `unread`.

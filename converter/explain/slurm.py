@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from converter.explain.cause import Cause
+from converter.explain.slurm_volumes import FailedVolume
 from converter.explain.text import counted
 from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_state import Reads
@@ -26,19 +27,28 @@ _APPLY = "merge, and look whether CI's job that applies it has run; or run `camp
 
 
 def slurm_causes(
-    status: Status, arrays: Sequence[Array], failed: Sequence[str], directory: str
+    status: Status,
+    arrays: Sequence[Array],
+    failed: Sequence[FailedVolume],
+    directory: str,
+    retried: Sequence[FailedVolume] = (),
 ) -> tuple[Cause, ...]:
     """All that keeps a campaign from running, or says how it ended; there is one at least.
 
-    `failed` are the volumes of it that failed for good, `directory` has their logs.
+    `failed` are the volumes of it that failed for good, `retried` those that failed and are tried
+    again; `directory` has their logs.
     """
-    found = tuple(_causes(status, arrays, failed, directory))
+    found = tuple(_causes(status, arrays, failed, directory, retried))
     detail = f": {status.detail}" if status.detail else ""
     return found or (Cause("unknown", f"it is {status.phase}{detail}"),)
 
 
 def _causes(
-    status: Status, arrays: Sequence[Array], failed: Sequence[str], directory: str
+    status: Status,
+    arrays: Sequence[Array],
+    failed: Sequence[FailedVolume],
+    directory: str,
+    retried: Sequence[FailedVolume],
 ) -> Iterator[Cause]:
     file = f"campaigns/{status.name}.yaml"
     if status.drift:
@@ -67,8 +77,17 @@ def _causes(
         yield Cause(
             "volumes-failed",
             f"{status.failed} of its {counted(status.total, 'volume')} failed for good so far",
-            f"see their logs in {directory}",
+            f"see INDEX.log of each in {directory}",
             _first(failed),
+        )
+    if retried:
+        are = "is" if len(retried) == 1 else "are"
+        yield Cause(
+            "volumes-retried",
+            f"{len(retried)} of its {counted(status.total, 'volume')} failed and {are} tried "
+            "again, each about two minutes after its end",
+            f"see INDEX.log of each in {directory}",
+            _first(retried),
         )
     yield from _all_waits(job for array in arrays for job in array.pending)
     if status.phase is Phase.RUNNING:
@@ -88,7 +107,9 @@ def _missing(status: Status, arrays: Sequence[Array]) -> Iterator[Cause]:
     else:
         return
     if status.phase is Phase.MISSING and status.detail:
-        what = status.detail
+        # Apply holds it back, and says what to do about that.
+        yield Cause("missing", status.detail)
+        return
     yield Cause("missing", what, "run `campaigns apply`")
 
 
@@ -127,22 +148,22 @@ def _not_in_slurm(status: Status, arrays: Sequence[Array]) -> Iterator[Cause]:
         yield Cause("ending", status.detail)
 
 
-def _ends(status: Status, failed: Sequence[str], directory: str) -> Iterator[Cause]:
+def _ends(status: Status, failed: Sequence[FailedVolume], directory: str) -> Iterator[Cause]:
     if status.phase is Phase.FINISHED:
         yield Cause("finished", f"all of its {status.total} volumes are done")
         return
     yield Cause(
         "failed-volumes",
         f"{status.failed} of its {status.total} volumes failed",
-        f"see their logs in {directory}; `campaigns retry {status.name}` writes a campaign file of "
-        "what failed",
+        f"see INDEX.log of each in {directory} (exit codes in ../results/INDEX); `campaigns retry "
+        f"{status.name}` writes a campaign file of what failed",
         _first(failed),
     )
 
 
-def _first(volumes: Sequence[str]) -> tuple[str, ...]:
+def _first(volumes: Sequence[FailedVolume]) -> tuple[str, ...]:
     more = (f"and {len(volumes) - SHOWN} more",) if len(volumes) > SHOWN else ()
-    return (*volumes[:SHOWN], *more)
+    return (*map(str, volumes[:SHOWN]), *more)
 
 
 def _all_waits(jobs: Iterable[Job]) -> Iterator[Cause]:
@@ -165,7 +186,9 @@ def _waits(job: Job) -> Cause | None:
     if read.reads is Reads.FAR_START:
         again = "hold it and release it, which has it start"
         return Cause("far-start", read.note, again)
-    if job.gated and job.gated_by_owner:
-        return Cause("gate", "its gate is shut", "run `campaigns apply`, which opens it")
     reason = reason_of(job.reason)
+    if job.gated and job.gated_by_owner and not reason.is_final:
+        return Cause("gate", "its gate is shut", "run `campaigns apply`, which opens it")
+    if reason.is_final:
+        return Cause("never", f"{reason.words} (Slurm: {job.reason})", reason.remedy)
     return Cause("waits", read.note or reason.words, reason.remedy)

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from converter.explain.cause import Cause
+from converter.explain.detail import Detail, VolumeTrouble
 from converter.explain.slurm import slurm_causes
-from converter.explain.slurm_volumes import failed_volumes
+from converter.explain.slurm_volumes import FailedVolume, failed_volumes, retried_volumes
 from converter.model import Repo, SlurmSettings
 from converter.observe.slurm import slurm_statuses
 from converter.observe.status import Status
@@ -24,7 +25,7 @@ from converter.wording import first_few
 @dataclass(frozen=True, slots=True)
 class SlurmLook:
     """What was seen. `statuses` has one a campaign, by name; `arrays` are by campaign and by their
-    own names, `failures` the failed volumes of each array, and how they failed.
+    own names, `volumes` the ids by index of each array, and `limit` how often one is tried again.
     """
 
     found: Survey
@@ -33,6 +34,7 @@ class SlurmLook:
     volumes: Mapping[str, Sequence[str]]
     directory: str
     repository: str
+    limit: int = 0
 
     @property
     def now(self) -> datetime:
@@ -42,27 +44,48 @@ class SlurmLook:
     def failures(self, campaign: str) -> list[tuple[str, str]]:
         """The failed volumes of a campaign, and how each failed, as far as that is known."""
         return [
-            failure
+            (failure.volume, failure.how)
             for name in self.arrays.get(campaign, {})
             for failure in self._failures(campaign, name)
         ]
 
+    def detail(self, campaign: str) -> Detail:
+        """The volumes of a campaign that failed or are tried again."""
+        arrays = self.arrays.get(campaign, {})
+        found = [
+            VolumeTrouble(each.volume, name, each.index, is_final, each.tries, each.how)
+            for name in arrays
+            for is_final, some in (
+                (True, self._failures(campaign, name)),
+                (False, self._retried(campaign, name)),
+            )
+            for each in some
+        ]
+        return Detail(volumes=tuple(found))
+
     def causes(self, status: Status) -> tuple[Cause, ...]:
         """Why a campaign is where it is."""
         arrays = self.arrays.get(status.name, {})
-        failed = self.failures(status.name)
-        return slurm_causes(
-            status, tuple(arrays.values()), [volume for volume, _ in failed], self._logs(status)
-        )
+        failed = [each for name in arrays for each in self._failures(status.name, name)]
+        retried = [each for name in arrays for each in self._retried(status.name, name)]
+        return slurm_causes(status, tuple(arrays.values()), failed, self._logs(status), retried)
 
-    def _failures(self, campaign: str, name: str) -> Iterable[tuple[str, str]]:
+    def _failures(self, campaign: str, name: str) -> Iterable[FailedVolume]:
         array = self.arrays[campaign][name]
         return failed_volumes(array, self.volumes.get(name, ()), self.found.host_epoch)
+
+    def _retried(self, campaign: str, name: str) -> Iterable[FailedVolume]:
+        array = self.arrays[campaign][name]
+        return retried_volumes(array, self.volumes.get(name, ()), self.limit)
 
     def _logs(self, status: Status) -> str:
         """Where the logs of what failed are."""
         names = self.arrays.get(status.name, {})
-        failed = (name for name in names if any(True for _ in self._failures(status.name, name)))
+        failed = (
+            name
+            for name, array in names.items()
+            if array.tried_again or any(True for _ in self._failures(status.name, name))
+        )
         return first_few(
             f"{job_directory(self.directory, self.repository, name)}/{LOGS}" for name in failed
         )
@@ -89,4 +112,5 @@ def look_of(
         {each.name: volumes_of(found.states.get(each.name), each) for each in wanted},
         slurm.directory,
         repo.settings.repository,
+        repo.settings.backoff_limit_per_index,
     )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from converter.holds.slurm_rules import reading_of
+from converter.holds.slurm_state import others_gate
 from converter.holds.slurm_store import BY_GIT
 from converter.holds.words import told
 from converter.observe.phase import Phase
@@ -126,7 +127,9 @@ def _phase(array: Array) -> tuple[Phase, str]:
         if paused:
             return Phase.PAUSING, f"{tasks} run to their end, and no other starts"
         mark = array.hold
-        return Phase.RUNNING, f"what waits is on hold {mark.instance}" if mark else ""
+        if mark:
+            return Phase.RUNNING, f"what waits is on hold {mark.instance}"
+        return Phase.RUNNING, _others_gate(array) or tries_in_words(array)
     if mark := array.hold:
         return Phase.HELD, told(mark)
     if paused:
@@ -137,13 +140,31 @@ def _phase(array: Array) -> tuple[Phase, str]:
         return Phase.WAITING, ENDING
     if any(reading_of(job).instance == BY_GIT for job in array.pending):
         return Phase.PAUSED, "not by git, which lets it run: apply again"
+    reasons = [reason_of(job.reason) for job in array.pending]
+    if final := next((each for each in reasons if each.is_final), None):
+        return Phase.WAITING, final.words
     shut = any(job.gated and job.gated_by_owner for job in array.pending)
     if state is None or state.step is Step.SUBMITTED or shut or array.marked:
         return Phase.WAITING, "it was submitted and not let run: apply again"
+    if again := tries_in_words(array):
+        return Phase.WAITING, again
     notes = (reading_of(job).note for job in array.pending)
     note = next(filter(None, notes), "")
-    reason = next((job.reason for job in array.pending), "None")
-    return Phase.WAITING, note or reason_of(reason).words
+    return Phase.WAITING, note or reasons[0].words
+
+
+def tries_in_words(array: Array) -> str:
+    """How many volumes failed and are tried again; empty where none is."""
+    number = len(array.tried_again)
+    if number < 2:
+        return "1 volume failed and is tried again" if number else ""
+    return f"{number} volumes failed and are tried again"
+
+
+def _others_gate(array: Array) -> str:
+    """Why what waits does not follow on what runs; empty where no operator of Slurm keeps it."""
+    gated = (job for job in array.pending if job.gated and not job.gated_by_owner)
+    return next((f"what waits stays so: {others_gate(job)}" for job in gated), "")
 
 
 def _of_record(campaign: str, array: Array, record: Record) -> Status:

@@ -64,7 +64,7 @@ class Job:
     None where there is none; of a job that has not ended, `start` may be an estimate and `end`
     follows from it. `time_limit` is in minutes, None without a limit. `exit_code` and `signal` say
     something of what has ended alone. `flags` are the words beside the state, and `script` is the
-    file that was submitted.
+    file that was submitted. `description` says more of the reason, where there is more.
     """
 
     job_id: int
@@ -91,6 +91,7 @@ class Job:
     time_limit: int | None = None
     nodes: str = ""
     script: str = ""
+    description: str = ""
 
     @property
     def phase(self) -> Phase:

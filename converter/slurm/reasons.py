@@ -7,13 +7,19 @@ from typing import Final, NamedTuple
 
 
 class Reason(NamedTuple):
-    """A reason in words, and what to do about it; the remedy is empty where waiting is all."""
+    """A reason in words, and what to do about it; the remedy is empty where waiting is all.
+
+    `is_final` where waiting brings nothing: it asks for what it never gets.
+    """
 
     words: str
     remedy: str = ""
+    is_final: bool = False
 
 
 _ADMIN: Final = "who runs Slurm has to change that"
+# An array keeps what it was submitted with.
+_ANEW: Final = "remove the campaign with --prune, then"
 _LIMIT: Final = Reason(
     "a limit of its account, user or QOS is reached", "wait, or have the limit raised"
 )
@@ -27,6 +33,7 @@ _KNOWN: Final = {
     "DependencyNeverSatisfied": Reason(
         "it waits for a job that did not end as it should, so it never starts",
         "remove the campaign and write a new file",
+        is_final=True,
     ),
     "JobHeldUser": Reason("its gate is shut"),
     "JobHeldAdmin": Reason(
@@ -35,26 +42,49 @@ _KNOWN: Final = {
     "PartitionDown": Reason("its partition is down", _ADMIN),
     "PartitionInactive": Reason("its partition is inactive", _ADMIN),
     "PartitionNodeLimit": Reason(
-        "it asks for more than a node of its partition has, so it never starts",
-        "correct the size or its flavor in converter.yaml",
+        "it asks for more nodes than its partition allows, so it never starts",
+        f"{_ANEW} correct the size or its flavor in converter.yaml, and write a new file",
+        is_final=True,
+    ),
+    "PartitionConfig": Reason(
+        "no node of its partition has as much as its size asks for, so it never starts",
+        f"{_ANEW} correct the size or its flavor in converter.yaml, and write a new file",
+        is_final=True,
     ),
     "PartitionTimeLimit": Reason(
         "its max_seconds is more than its partition allows, so it never starts",
-        "write a smaller max_seconds, or another partition in converter.yaml",
+        f"{_ANEW} write a smaller max_seconds, or another partition in converter.yaml, and write "
+        "a new file",
+        is_final=True,
     ),
     "BadConstraints": Reason(
-        "no node has what its constraint asks for, so it never starts",
-        "correct slurm.flavors in converter.yaml",
+        "no node has what its size and flavor ask for together, so it never starts",
+        f"{_ANEW} correct the size or its flavor in converter.yaml, and write a new file",
+        is_final=True,
     ),
     "ReqNodeNotAvail": Reason("the nodes that it could run on are down or reserved", _ADMIN),
     "NodeDown": Reason("a node that it needs is down", _ADMIN),
     "Reservation": Reason("it waits for its reservation"),
     "Licenses": Reason("it waits for a license"),
     "InvalidAccount": Reason(
-        "its account is not valid, so it never starts", "correct slurm.account in converter.yaml"
+        "its account is not valid, so it never starts",
+        f"{_ANEW} correct slurm.account in converter.yaml, and write a new file",
+        is_final=True,
+    ),
+    "AccountNotAllowed": Reason(
+        "its partition does not take its account, so it never starts",
+        f"{_ANEW} correct slurm.account or the partition in converter.yaml, and write a new file",
+        is_final=True,
     ),
     "InvalidQOS": Reason(
-        "its QOS is not valid, so it never starts", "correct slurm.priorities in converter.yaml"
+        "its QOS is not valid, so it never starts",
+        f"{_ANEW} correct slurm.priorities in converter.yaml, and write a new file",
+        is_final=True,
+    ),
+    "QOSNotAllowed": Reason(
+        "its account or partition does not take its QOS, so it never starts",
+        f"{_ANEW} correct slurm.priorities in converter.yaml, and write a new file",
+        is_final=True,
     ),
 }
 

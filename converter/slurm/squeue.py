@@ -115,6 +115,7 @@ def _job(job: Any) -> Job:
         time_limit=_count(job, "time_limit"),
         nodes=_text(job, "nodes"),
         script=_text(job, "command"),
+        description=_text(job, "state_description"),
     )
 
 

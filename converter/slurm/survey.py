@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from converter.slurm.comment import comment_of
@@ -23,10 +23,10 @@ _MARKS: Final = (
 )
 # Of `scontrol show config`.
 _SETTING: Final = re.compile(r"(?P<key>\w+) *= (?P<value>.*)")
-# NAME/results/INDEX:CODE ATTEMPT TIME
+# NAME/results/INDEX:CODE ATTEMPT TIME, and NAME/failures/INDEX.N:CODE ATTEMPT TIME
 _RESULT: Final = re.compile(
-    r"(?P<name>[a-z0-9-]+)/results/(?P<index>[0-9]{1,7}):(?P<code>[0-9]{1,3}) "
-    r"(?P<attempt>[0-9]+) (?P<at>[0-9TZ:-]+)"
+    r"(?P<name>[a-z0-9-]+)/(?:results/(?P<index>[0-9]{1,7})|failures/(?P<failed>[0-9]{1,7})\.[0-9]+)"
+    r":(?P<code>[0-9]{1,3}) (?P<attempt>[0-9]{1,9}) (?P<at>[0-9TZ:-]+)"
 )
 # NAME/ended
 _ENDED: Final = re.compile(r"(?P<name>[a-z0-9-]+)/ended")
@@ -53,6 +53,7 @@ class Survey:
     `directory` is where it was looked, `cluster` and `user` which Slurm was asked and by whom, and
     `is_private` whether it shows nobody but operators the jobs of others. `elsewhere` are arrays
     that were applied there under other names of a repository, as far as they could be read.
+    `failures` has the last failed try of each volume that has one, as `results` the last of all.
     """
 
     host_epoch: int
@@ -68,6 +69,10 @@ class Survey:
     user: str = ""
     is_private: bool = False
     elsewhere: Sequence[State] = ()
+    failures: Mapping[str, Mapping[int, Result]] = field(default_factory=dict)
+
+
+_Ends = dict[str, dict[int, Result]]
 
 
 def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Survey:
@@ -94,11 +99,13 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
     written = rest.splitlines()
     over = {match["name"] for match in map(_ENDED.fullmatch, written) if match is not None}
     marked = {match["name"] for match in map(_MARKED.fullmatch, written) if match is not None}
+    results, failures = _results(written)
     return Survey(
         host_epoch=int(clock),
         states=states,
         jobs=jobs,
-        results=_results(written),
+        results=results,
+        failures=failures,
         unreadable=unreadable,
         others=others,
         ended=over,
@@ -171,10 +178,18 @@ def _by_name(jobs: Iterable[Job], repository: str, states: Iterable[State]) -> d
     return found
 
 
-def _results(lines: Iterable[str]) -> dict[str, dict[int, Result]]:
-    found: dict[str, dict[int, Result]] = {}
+def _results(lines: Iterable[str]) -> tuple[_Ends, _Ends]:
+    """How volumes ended, and the last try of each that failed."""
+    ends: _Ends = {}
+    failures: _Ends = {}
     for line in lines:
-        if match := _RESULT.fullmatch(line):
-            result = Result(int(match["code"]), int(match["attempt"]), match["at"])
-            found.setdefault(match["name"], {})[int(match["index"])] = result
-    return found
+        if (match := _RESULT.fullmatch(line)) is None:
+            continue
+        result = Result(int(match["code"]), int(match["attempt"]), match["at"])
+        if match["index"]:
+            ends.setdefault(match["name"], {})[int(match["index"])] = result
+            continue
+        of_name, index = failures.setdefault(match["name"], {}), int(match["failed"])
+        if index not in of_name or of_name[index].attempt < result.attempt:
+            of_name[index] = result
+    return ends, failures

@@ -21,6 +21,7 @@ from converter.reconcile.slurm.deciding import (
     check_prune,
     hold_in_words,
     is_paused,
+    never_in_words,
     pause_in_words,
     released_with_it,
     resume_in_words,
@@ -309,6 +310,8 @@ def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
                 run.note(Fate.RESUME_FAILED, each.name, f"{error}: apply again", each.campaign)
                 continue
             run.states[each.name] = opened
+        if never := never_in_words(array):
+            run.note(Fate.RESUME_FAILED, each.name, never, each.campaign)
         for kept in (hold_in_words(array, each.campaign), stuck_in_words(array)):
             if kept:
                 run.note(Fate.NOTE, each.name, kept, each.campaign)

@@ -26,6 +26,7 @@ class Array:
     """What there is of one array; `now` is the host's clock, `marked` that tasks do not begin.
 
     `astray` says why it is not looked for where it is, so that nothing follows from not finding it.
+    `failures` are the last failed tries by index.
     """
 
     state: State | None
@@ -34,6 +35,7 @@ class Array:
     now: int = 0
     marked: bool = False
     astray: str = ""
+    failures: Mapping[int, Result] = field(default_factory=dict)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -84,6 +86,11 @@ class Array:
         return self.state is not None and self.state.step is Step.ENDED
 
     @property
+    def tried_again(self) -> tuple[int, ...]:
+        """The indexes of volumes that failed and are not given up."""
+        return tuple(sorted(set(self.failures) - set(self.results)))
+
+    @property
     def runs_again(self) -> bool:
         """Whether Slurm has something of it that may run though it has ended: somebody has had it
         queued again.
@@ -119,7 +126,8 @@ def array_of(name: str, found: Survey) -> Array:
     ]
     results = found.results.get(name, {})
     astray = _astray(state, jobs, found)
-    return Array(state, jobs, results, found.host_epoch, name in found.marked, astray)
+    marked, failures = name in found.marked, found.failures.get(name, {})
+    return Array(state, jobs, results, found.host_epoch, marked, astray, failures)
 
 
 def _astray(state: State | None, jobs: Sequence[Job], found: Survey) -> str:

@@ -18,6 +18,7 @@ from converter.reconcile.slurm.planning import Plan
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.comment import comment_of
 from converter.slurm.job import Job
+from converter.slurm.reasons import reason_of
 from converter.slurm.survey import Survey
 
 MAY_START: Final = "what waits may start"
@@ -91,7 +92,18 @@ def resume_in_words(array: Array) -> str:
     """
     if was_paused(array) or any(reading_of(job).instance == BY_GIT for job in array.pending):
         return MAY_START
-    return OPENED if any(job.gated and job.gated_by_owner for job in array.pending) else ""
+    shut = (job for job in array.pending if job.gated and job.gated_by_owner)
+    # What asks for too much has a shut gate too, and opening it changes nothing.
+    return OPENED if any(not reason_of(job.reason).is_final for job in shut) else ""
+
+
+def never_in_words(array: Array) -> str:
+    """Why what waits never starts, and what to do; empty where it may."""
+    for job in array.pending:
+        reason = reason_of(job.reason)
+        if reason.is_final and reading_of(job).mark is None:
+            return f"{reason.words} (Slurm: {job.reason}): {reason.remedy}"
+    return ""
 
 
 def stuck_in_words(array: Array) -> str:

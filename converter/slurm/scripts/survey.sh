@@ -39,6 +39,8 @@ for name in *; do
         echo "$name/ended"
     elif [ -d "$name/results" ]; then
         # Names with a dot are on their way, and may be gone. 1 is that there is nothing.
-        grep -r --with-filename --exclude='.*' '' "$name/results" || [ $? -eq 1 ]
+        for kind in results failures; do
+            [ ! -d "$name/$kind" ] || grep -r --with-filename --exclude='.*' '' "$name/$kind" || [ $? -eq 1 ]
+        done
     fi
 done

@@ -33,7 +33,7 @@ from converter.reconcile.slurm.array import Array
 from converter.slurm.job import Job
 from converter.slurm.layout import job_directory
 from converter.slurm.state import Step
-from converter.slurm.survey import Survey
+from converter.slurm.survey import Result, Survey
 
 REPO = repository(campaign())
 LETTERS = wanted_in(REPO)["letters"]
@@ -71,14 +71,43 @@ ROWS = (
     Row(
         "missing, and apply would hold it back",
         seen(unreadable=2),
-        [("missing", "2 files of the state on the Slurm host cannot be read", "campaigns apply")],
+        [("missing", "2 files of the state on the Slurm host cannot be read", "")],
     ),
     Row("next", waits("Resources"), [("waits", "it is next, and waits for nodes", "")]),
     Row("behind others", waits("Priority"), [("waits", "jobs of a higher priority are ahead", "")]),
     Row(
         "never starts",
         waits("PartitionTimeLimit"),
-        [("waits", "its max_seconds is more than its partition allows", "a smaller max_seconds")],
+        [("never", "its max_seconds is more than its partition allows", "a smaller max_seconds")],
+    ),
+    Row(
+        "never starts, and Slurm has shut its gate",
+        waits("BadConstraints", priority=0),
+        [("never", "no node has what its size and flavor ask for together", "with --prune")],
+    ),
+    Row(
+        "a volume is tried again",
+        seen(
+            kept(LETTERS),
+            jobs=[*RUNS[1:], task(0, "PENDING", LETTERS, reason="BeginTime")],
+            failures={"letters": ended(1)},
+        ),
+        [
+            ("volumes-retried", "1 of its 4 volumes failed and is tried again", "see INDEX.log"),
+            ("waits", "as many of its volumes run", ""),
+            ("waits", "its time has not come", ""),
+            ("running", "it runs", ""),
+        ],
+    ),
+    Row(
+        "a volume was tried again, and is done",
+        seen(
+            kept(LETTERS),
+            jobs=RUNS[1:],
+            results={"letters": ended(0)},
+            failures={"letters": ended(1)},
+        ),
+        [("waits", "as many of its volumes run", ""), ("running", "it runs", "")],
     ),
     Row(
         "at a limit",
@@ -359,6 +388,17 @@ def test_which_volumes_failed_and_how(
     found: Survey, repo: Repo, failures: list[tuple[str, str]]
 ) -> None:
     assert look(found, repo).failures("letters") == failures
+
+
+def test_which_volumes_are_tried_again_and_how_often() -> None:
+    failures = {0: Result(1, 2, "2026-12-01T15:00:00Z"), 2: Result(137, 1, "2026-12-01T15:00:00Z")}
+    found = seen(kept(LETTERS), jobs=RUNS, failures={"letters": failures})
+    first = causes(found)[0]
+    assert first.code == "volumes-retried"
+    assert first.details == (
+        "letters-0 (index 0): exit 1 (try 3 of 4 is next)",
+        "letters-2 (index 2): exit 137: killed (try 2 of 4 is next)",
+    )
 
 
 @pytest.fixture

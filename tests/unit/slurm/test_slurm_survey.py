@@ -207,3 +207,22 @@ def test_what_was_applied_for_other_repositories_is_read_as_far_as_it_can_be() -
     assert found.elsewhere == (other,)
     assert list(found.states) == ["letters"]
     assert found.unreadable == 0
+
+
+def test_of_failed_tries_the_last_of_each_volume_counts() -> None:
+    written = (
+        "letters/results/0:0 2 2026-12-01T15:10:00Z\n"
+        "letters/failures/0.1:1 1 2026-12-01T15:00:00Z\n"
+        "letters/failures/3.2:137 2 2026-12-01T15:05:00Z\n"
+        "letters/failures/3.1:1 1 2026-12-01T15:00:00Z\n"
+        "letters/failures/4.x:1 1 2026-12-01T15:00:00Z\n"
+        "letters/failures/5.1:killed\n"
+    )
+    found = look(text(kept(), written=written))
+    assert found.failures == {
+        "letters": {
+            0: Result(1, 1, "2026-12-01T15:00:00Z"),
+            3: Result(137, 2, "2026-12-01T15:05:00Z"),
+        }
+    }
+    assert array_of("letters", found).tried_again == (3,)
