@@ -27,7 +27,7 @@ from unit.slurm.arrays import (
 from converter.explain import slurm, slurm_look, slurm_volumes
 from converter.explain.cause import Cause
 from converter.explain.slurm_look import SlurmLook, look_of
-from converter.explain.slurm_volumes import NO_RESULT
+from converter.explain.slurm_volumes import NO_RESULT, FailedVolume
 from converter.model import Repo
 from converter.reconcile.slurm.array import Array
 from converter.slurm.job import Job
@@ -414,7 +414,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(slurm, "_waits", counted)
     real_failed = slurm_volumes.failed_volumes
 
-    def counted_failed(array: Array, volumes: Sequence[str], now: int) -> Iterator[tuple[str, str]]:
+    def counted_failed(array: Array, volumes: Sequence[str], now: int) -> Iterator[FailedVolume]:
         looks.append(0)
         return real_failed(array, volumes, now)
 
