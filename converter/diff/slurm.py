@@ -13,11 +13,10 @@ from converter.reconcile.slurm.array import array_of
 from converter.reconcile.slurm.deciding import (
     Unwanted,
     check_prune,
-    hold_in_words,
     is_paused,
     pause_in_words,
     released_with_it,
-    resume_in_words,
+    resume_of,
     settled,
     settling,
     unwanted,
@@ -107,10 +106,12 @@ def _resumed(intended: Plan, found: Survey) -> Iterator[Change]:
         array = array_of(each.name, found)
         if each.name in new:
             continue
-        if words := resume_in_words(array):
-            yield Change(Action.RESUME, _target(each), words, each.campaign)
-        if hold := hold_in_words(array, each.campaign):
-            yield Change(Action.NOTE, _target(each), hold, each.campaign)
+        resume = resume_of(array, each.campaign)
+        if resume.words:
+            action = Action.RESUME if resume.starts else Action.CHANGE
+            yield Change(action, _target(each), resume.words, each.campaign)
+        if resume.note:
+            yield Change(Action.NOTE, _target(each), resume.note, each.campaign)
 
 
 def _unwanted(gone: Sequence[Unwanted], *, prune: bool, release_holds: bool) -> Iterator[Change]:

@@ -21,7 +21,8 @@ from converter.slurm.job import Job
 from converter.slurm.survey import Survey
 
 MAY_START: Final = "what waits may start"
-OPENED: Final = f"its gate was shut and is opened: {MAY_START}"
+OPENED_GATE: Final = "its gate was shut and is opened"
+OPENED: Final = f"{OPENED_GATE}: {MAY_START}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,38 @@ def resume_in_words(array: Array) -> str:
     if was_paused(array) or any(reading_of(job).instance == BY_GIT for job in array.pending):
         return MAY_START
     return OPENED if any(job.gated and job.gated_by_owner for job in array.pending) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """What git's wish that it runs changes about an array, and what it cannot.
+
+    `starts` says whether anything may start by it; empty `words` are no change. `note` is what goes
+    on as it was.
+    """
+
+    words: str = ""
+    starts: bool = False
+    note: str = ""
+
+
+def resume_of(array: Array, campaign: str) -> Resume:
+    """What an apply does about an array that git does not pause.
+
+    Where a hold keeps all that waits, nothing starts: what goes is what git had said.
+    """
+    words, hold = resume_in_words(array), hold_in_words(array, campaign)
+    if not words or not hold:
+        return Resume(words, starts=bool(words), note=hold)
+    if any(_operators_hold(job) is None for job in array.pending):
+        return Resume(f"{words}, but for what {hold}", starts=True)
+    done = "git's pause is lifted" if words == MAY_START else OPENED_GATE
+    return Resume(f"{done}, and it {hold}")
+
+
+def _operators_hold(job: Job) -> int | None:
+    instance = reading_of(job).instance
+    return None if instance == BY_GIT else instance
 
 
 def stuck_in_words(array: Array) -> str:
