@@ -28,8 +28,12 @@ def command(
     """Stop TARGET and do not let it run again before this hold is released.
 
     TARGET is a campaign of REPO, with all its parts, or job/NAME, trainjob/NAME or workload/NAME.
+    On Slurm it is a campaign, or the number of a job, an array or a task: 31, job/31, 29_2.
     A hold wins over git: apply leaves what is held as it is. Of several holds the one with the
     highest number is in force, and a call that comes late changes nothing.
+
+    On Slurm what waits is kept from starting. A task that runs cannot be held: it goes on, which is
+    said, and the exit code is 1.
 
     The document of --format json is described in docs/holds.md.
 

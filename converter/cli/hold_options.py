@@ -60,7 +60,8 @@ def call_options(function: F) -> F:
         "--instance",
         type=click.IntRange(LEAST, MOST),
         required=True,
-        help="The number of the hold; a newer hold has a higher one.",
+        help="The number of the hold; a newer hold has a higher one. On Slurm it is from 2 on "
+        "for a campaign: 1 is git's own pause.",
     )
     deadline = click.option(
         "--deadline",

@@ -28,9 +28,10 @@ def command(
 ) -> int:
     """Show every hold in the namespace of REPO, and whether it is enforced.
 
-    ENFORCED is yes (nothing of it runs, nor can start), stopping (pods are still ending), no
-    (somebody made it active beside the hold, and it runs or may start) or ended. INSTANCE is ?
-    where the number cannot be read.
+    ENFORCED is yes (nothing of what STOPS names runs, nor can start), stopping (pods are still
+    ending), no (somebody made it active beside the hold, and it runs or may start) or ended. On
+    Slurm it is yes or partly: TARGET does not start, while other tasks of that campaign run, or may
+    start. INSTANCE is ? where the number cannot be read.
 
     The document of --format json is described in docs/holds.md.
 

@@ -26,6 +26,7 @@ def command(
     """Lift the hold on TARGET that has this number, and no other.
 
     TARGET is a campaign of REPO, with all its parts, or job/NAME, trainjob/NAME or workload/NAME.
+    On Slurm it is a campaign, or the number of a job, an array or a task: 31, job/31, 29_2.
     It goes on where it was, unless git pauses it, or it was stopped for another reason before.
 
     The document of --format json is described in docs/holds.md.

@@ -13,12 +13,11 @@ from converter.reconcile.slurm.array import array_of
 from converter.reconcile.slurm.deciding import (
     Unwanted,
     check_prune,
-    hold_in_words,
     is_paused,
     never_in_words,
     pause_in_words,
     released_with_it,
-    resume_in_words,
+    resume_of,
     settled,
     settling,
     unwanted,
@@ -107,9 +106,11 @@ def _resumed(intended: Plan, found: Survey) -> Iterator[Change]:
         array = array_of(each.name, found)
         if each.name in new:
             continue
-        if words := resume_in_words(array):
-            yield Change(Action.RESUME, _target(each), words, each.campaign)
-        for note in (hold_in_words(array, each.campaign), never_in_words(array)):
+        resume = resume_of(array, each.campaign)
+        if resume.words:
+            action = Action.RESUME if resume.starts else Action.CHANGE
+            yield Change(action, _target(each), resume.words, each.campaign)
+        for note in (resume.note, never_in_words(array)):
             if note:
                 yield Change(Action.NOTE, _target(each), note, each.campaign)
 

@@ -58,13 +58,16 @@ class Part:
 
     `outcome` is how it is in force, or why it is not: a HoldError, or ClusterUnavailable where the
     object could not be read. `ended` is a part of a campaign that has ended while others go on: no
-    call has to come into force there. `note` says what went wrong beside the call.
+    call has to come into force there. `note` says what went wrong beside the call. `runs` is a task
+    on Slurm that has started, so that it can be neither held nor released; where others wait, a
+    release passes it over as what has ended.
     """
 
     target: str
     outcome: Done | HoldError | ClusterUnavailable
     ended: bool = False
     note: str = ""
+    runs: bool = False
 
     @property
     def failed(self) -> bool:

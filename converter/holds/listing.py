@@ -25,9 +25,14 @@ from converter.names import CAMPAIGN_LABEL, HOLD_HISTORY_ANNOTATION
 
 
 class Enforced(StrEnum):
-    """Whether a hold stops what it is on. `ENDED`: there is nothing left to stop."""
+    """Whether a hold stops what it is on. `ENDED`: there is nothing left to stop.
+
+    `PARTLY`, on Slurm: what it is on does not start, while other tasks of its campaign run or are
+    not held.
+    """
 
     YES = "yes"
+    PARTLY = "partly"
     STOPPING = "stopping"
     NO = "no"
     ENDED = "ended"

@@ -13,7 +13,7 @@ from converter.holds.deadline import Deadline, deadline_in
 from converter.holds.errors import HoldError, InvalidCall, Rejected
 from converter.holds.listing import Enforced, Held
 from converter.holds.mark import MOST
-from converter.holds.rules import Action, Call
+from converter.holds.rules import Action, Call, Verdict
 from converter.holds.slurm_array import Record, decide_array
 from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_store import BY_GIT, SlurmStore
@@ -33,6 +33,7 @@ _FORMS: Final = (
     "write a campaign's name, the number of a job, or of a task as in 29_2; one call is for one "
     "of them"
 )
+_STARTED: Final = frozenset((Phase.RUNNING, Phase.COMPLETING))
 
 
 class SlurmHolds:
@@ -75,7 +76,8 @@ class SlurmHolds:
     def list(self, *, seconds: float = 30.0) -> tuple[Held, ...]:
         """Every hold that Slurm knows of. Raises SlurmUnavailable."""
         look = look_at(self._host, None, seconds, self._clock)
-        return tuple(held for job in look.jobs if (held := _held(job)) is not None)
+        loose = frozenset(_place_of(job) for job in look.jobs if _is_loose(job))
+        return tuple(held for job in look.jobs if (held := _held(job, loose)) is not None)
 
     def _call(self, target: str, call: Call, seconds: float | None) -> tuple[Part, ...]:
         chosen = _chosen(target)
@@ -86,10 +88,14 @@ class SlurmHolds:
                 f"hold {BY_GIT} on the jobs of a campaign is git's own pause: write a number from "
                 f"{BY_GIT + 1} to {MOST}"
             )
-        parts = [self._tried(record, call, deadline) for record in records]
+        parts = {each.job.job_id: self._part(each, call, deadline) for each in records}
         if call.action is Action.HOLD:
-            parts += self._started(target, chosen, records, call, deadline)
-        return tuple(parts)
+            told = {part.target for part in parts.values()}
+            missed = self._missed(target, chosen, records, call, deadline)
+            # One task has another number once it was taken out of the rest.
+            anew = {n: part for n, part in missed.items() if n in parts or part.target not in told}
+            parts |= anew
+        return tuple(parts.values())
 
     def _records(
         self, target: str, chosen: re.Match[str] | None, call: Call, deadline: Deadline
@@ -117,34 +123,55 @@ class SlurmHolds:
             return False
         return not self._repository or repository_key(self._repository) == comment.repository
 
+    def _part(self, record: Record, call: Call, deadline: Deadline) -> Part:
+        if record.job.phase is Phase.PENDING:
+            return self._tried(record, call, deadline)
+        # To ask for each of the others would take the time of those that may start.
+        return _refused(record)
+
     def _tried(self, record: Record, call: Call, deadline: Deadline) -> Part:
         store = SlurmStore(self._host, self._lock, record.job)
         try:
             done = carry_out(store, call, deadline)
         except (HoldError, ClusterUnavailable) as error:
-            return Part(store.target, error, record.passed_over)
+            return Part(store.target, error, runs=store.job.phase in _STARTED)
         # Of a waiting rest some may have started since it was listed.
-        return Part(store.target, done, record.passed_over)
+        return Part(store.target, done)
 
-    def _started(
+    def _missed(
         self,
         target: str,
         chosen: re.Match[str] | None,
         before: Iterable[Record],
         call: Call,
         deadline: Deadline,
-    ) -> Iterable[Part]:
-        """Tasks that have left the waiting rest while it was being held, and are not held."""
-        known = {record.job.job_id for record in before}
+    ) -> dict[int, Part]:
+        """Tasks that have left the waiting rest while it was being held, and are not held; and what
+        ran and has come back to the queue, which is tried.
+        """
+        phases = {record.job.job_id: record.job.phase for record in before}
+        found: dict[int, Part] = {}
         try:
             now = self._records(target, chosen, call, deadline)
         except (HoldError, ClusterUnavailable):
             # It was read a moment ago; each record has told for itself.
-            return
+            return found
         for record in now:
-            if record.job.job_id not in known and record.failed:
-                why = record.decision.why or "it came to be meanwhile: call again"
-                yield Part(f"job/{record.job.label}", Rejected(f"{target}: {why}"))
+            number = record.job.job_id
+            was = phases.get(number)
+            if record.job.phase is Phase.PENDING and was is not Phase.PENDING:
+                if record.decision.verdict is not Verdict.DONE:
+                    found[number] = self._tried(record, call, deadline)
+            elif was is None and record.failed:
+                found[number] = _refused(record)
+        return found
+
+
+def _refused(record: Record) -> Part:
+    """What a call comes to that is not sent."""
+    target = f"job/{record.job.label}"
+    rejected = Rejected(f"{target}: {record.decision.why}")
+    return Part(target, rejected, record.passed_over, runs=record.job.phase in _STARTED)
 
 
 def _chosen(target: str) -> re.Match[str] | None:
@@ -170,11 +197,25 @@ def _campaign_of(job: Job) -> str:
     return comment.campaign if comment is not None else ""
 
 
-def _held(job: Job) -> Held | None:
+def _place_of(job: Job) -> tuple[str, str, int]:
+    """What a hold on it is said to stop: the part of a campaign; of no campaign just itself."""
+    comment = comment_of(job.comment)
+    if comment is None or not comment.campaign:
+        return "", job.label, 0
+    return comment.repository, comment.campaign, comment.part
+
+
+def _is_loose(job: Job) -> bool:
+    """Whether it runs, or no hold keeps it from starting."""
+    return job.phase is not Phase.ENDED and reading_of(job).mark is None
+
+
+def _held(job: Job, loose: frozenset[tuple[str, str, int]]) -> Held | None:
     """The hold on a record. Git's own pause of a campaign is none that anybody placed."""
     mark = reading_of(job).mark
     if mark is None or (mark.instance == BY_GIT and _campaign_of(job)):
         return None
     comment = comment_of(job.comment)
     campaign, part = (comment.campaign, comment.part) if comment is not None else ("", 0)
-    return Held(f"job/{job.label}", f"Job/{job.label}", campaign, part, mark, Enforced.YES)
+    enforced = Enforced.PARTLY if _place_of(job) in loose else Enforced.YES
+    return Held(f"job/{job.label}", f"Job/{job.label}", campaign, part, mark, enforced)

@@ -4,12 +4,16 @@ Which of two calls wins is decided as for every other kind of object, in `rules`
 Slurm accepts and must not be sent.
 """
 
+from typing import Final
+
 from converter.holds.call import check_instance
 from converter.holds.rules import Action, Call, Decision, State, Verdict, decide
 from converter.holds.slurm_state import DORMANT, NO_JOB, Reading, others_gate, reading, unknown
 from converter.slurm.comment import Placing, comment_of, is_foreign
 from converter.slurm.job import Job, Phase
 from converter.slurm.times import is_years_away
+
+HAS_ENDED: Final = "it has ended"
 
 
 def decide_hold(job: Job | None, placing: Placing | None, call: Call) -> Decision:
@@ -116,8 +120,9 @@ def state_of(job: Job, placing: Placing | None) -> State:
 def _refused(job: Job) -> Decision:
     why = {
         Phase.COMPLETING: "it completes: call again when that is over, if it comes back pending",
-        Phase.RUNNING: "it runs, and only what is pending can be held",
-        Phase.ENDED: "it has ended",
+        Phase.RUNNING: "it runs, and only what is pending can be held: it goes on to its end, "
+        f"unless `scancel {job.label}` ends it",
+        Phase.ENDED: HAS_ENDED,
     }
     return _rejected(why.get(job.phase) or f"{unknown(job)}, so nothing is done to it")
 

@@ -60,7 +60,12 @@ class SlurmStore:
         self._job = found
         if why := not_pending(self._job):
             raise Rejected(f"{self.target}: {why}")
-        return state_of(self._job, placing_of(self._job))
+        # An open gate is past what is ours to start: Slurm's queue has it.
+        return replace(
+            state_of(self._job, placing_of(self._job)),
+            queued=not self._job.gated,
+            paused_in_git=self._is_paused(),
+        )
 
     def write(self, decision: Decision, deadline: Deadline) -> None:
         """One ``scontrol update`` of the start and of what the comment keeps of it.
@@ -100,13 +105,16 @@ class SlurmStore:
 
     def _by_git(self) -> Placing | None:
         """The hold that a release leaves: git's pause, where the job's comment says that."""
-        comment, job = comment_of(self._job.comment), self._job
-        paused = self._paused
-        if paused is None:
-            paused = comment is not None and comment.paused
-        if not paused or job.submit is None:
+        job = self._job
+        if not self._is_paused() or job.submit is None:
             return None
         return Placing(BY_GIT, job.submit, job.restarts, by="git")
+
+    def _is_paused(self) -> bool:
+        if self._paused is not None:
+            return self._paused
+        comment = comment_of(self._job.comment)
+        return comment is not None and comment.paused
 
     def _update(self, look: Look, line: str, words: Sequence[str], deadline: Deadline) -> None:
         job = self._job

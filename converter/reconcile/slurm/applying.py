@@ -19,12 +19,11 @@ from converter.reconcile.prune import NO_CAMPAIGN, left_over
 from converter.reconcile.slurm.array import Array, array_of
 from converter.reconcile.slurm.deciding import (
     check_prune,
-    hold_in_words,
     is_paused,
     never_in_words,
     pause_in_words,
     released_with_it,
-    resume_in_words,
+    resume_of,
     settled,
     settling,
     stuck_in_words,
@@ -301,8 +300,8 @@ def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
         array = replace(array_of(each.name, found), state=state)
         if was_paused(array) and array.going:
             late.append(each)
-        words = resume_in_words(array)
-        if words or state.step is not Step.OPENED:
+        resume = resume_of(array, each.campaign)
+        if resume.words or state.step is not Step.OPENED:
             try:
                 _resume_one(run, each, array, state)
                 opened = run.steps.save(replace(state, step=Step.OPENED, paused=False))
@@ -312,12 +311,13 @@ def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
             run.states[each.name] = opened
         if never := never_in_words(array):
             run.note(Fate.RESUME_FAILED, each.name, never, each.campaign)
-        for kept in (hold_in_words(array, each.campaign), stuck_in_words(array)):
+        for kept in (resume.note, stuck_in_words(array)):
             if kept:
                 run.note(Fate.NOTE, each.name, kept, each.campaign)
         # What is new starts, and that was told.
-        if words and array_of(each.name, run.found).numbers:
-            run.note(Fate.RESUMED, each.name, words, each.campaign)
+        if resume.words and array_of(each.name, run.found).numbers:
+            fate = Fate.RESUMED if resume.starts else Fate.CONFIGURED
+            run.note(fate, each.name, resume.words, each.campaign)
     if late:
         _open_late(run, late)
 

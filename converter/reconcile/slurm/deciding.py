@@ -22,7 +22,8 @@ from converter.slurm.reasons import reason_of
 from converter.slurm.survey import Survey
 
 MAY_START: Final = "what waits may start"
-OPENED: Final = f"its gate was shut and is opened: {MAY_START}"
+OPENED_GATE: Final = "its gate was shut and is opened"
+OPENED: Final = f"{OPENED_GATE}: {MAY_START}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,38 @@ def never_in_words(array: Array) -> str:
         if reason.is_final and reading_of(job).mark is None:
             return f"{reason.words} (Slurm: {job.reason}): {reason.remedy}"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """What git's wish that it runs changes about an array, and what it cannot.
+
+    `starts` says whether anything may start by it; empty `words` are no change. `note` is what goes
+    on as it was.
+    """
+
+    words: str = ""
+    starts: bool = False
+    note: str = ""
+
+
+def resume_of(array: Array, campaign: str) -> Resume:
+    """What an apply does about an array that git does not pause.
+
+    Where a hold keeps all that waits, nothing starts: what goes is what git had said.
+    """
+    words, hold = resume_in_words(array), hold_in_words(array, campaign)
+    if not words or not hold:
+        return Resume(words, starts=bool(words), note=hold)
+    if any(_operators_hold(job) is None for job in array.pending):
+        return Resume(f"{words}, but for what {hold}", starts=True)
+    done = "git's pause is lifted" if words == MAY_START else OPENED_GATE
+    return Resume(f"{done}, and it {hold}")
+
+
+def _operators_hold(job: Job) -> int | None:
+    instance = reading_of(job).instance
+    return None if instance == BY_GIT else instance
 
 
 def stuck_in_words(array: Array) -> str:

@@ -99,6 +99,7 @@ def test_documents_for_machines(site: Site) -> None:
         "stopped": True,
         "message": "",
         "note": "",
+        "runs": False,
     }
     assert (rejected["outcome"], rejected["inForce"]) == ("rejected", None)
     assert "has no Workload" in rejected["message"]
@@ -151,7 +152,10 @@ def test_what_a_release_does_not_start_is_said(site: Site) -> None:
     annotations["gitops-campaigns.io/suspend"] = "true"
     site.hold()
     site.hold("maps")
-    assert "; git pauses it, so it stays stopped\n" in site.release().stdout
+    assert (
+        "; git pauses it, so it stays stopped: take `suspend: true` out of its file and apply to "
+        "have it run\n"
+    ) in site.release().stdout
     assert "; it was inactive before the hold, and stays so\n" in site.release("maps").stdout
 
 

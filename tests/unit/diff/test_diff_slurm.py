@@ -19,6 +19,7 @@ LETTERS = wanted()
 PAUSED = replace(LETTERS, suspended=True)
 UNDER_GIT = waiting(LETTERS, hold=1)
 HELD = waiting(LETTERS, hold=7)
+HELD_TASK = waiting(LETTERS, hold=7, job_id=NUMBER + 9, array_tasks="", array_task_id=3)
 HOLD = "hold 7 is in force (of ops: a lost node)"
 LIFTED = "`campaigns release letters --instance 7 --deadline 30s` lifts it"
 
@@ -57,11 +58,27 @@ CASES: Sequence[tuple[Submission, State | None, list[Job], list[str]]] = [
         LETTERS,
         state(PAUSED),
         [HELD],
-        [RESUME, f"note: Array/letters: stays stopped: {HOLD}; {LIFTED}"],
+        [f"change: Array/letters: git's pause is lifted, and it stays stopped: {HOLD}; {LIFTED}"],
+    ),
+    # Some are held, and others start.
+    (
+        LETTERS,
+        state(PAUSED),
+        [task(LETTERS, 0), HELD_TASK, UNDER_GIT],
+        [f"{RESUME}, but for what stays stopped: {HOLD}; {LIFTED}"],
     ),
     # What a pause or an apply that was stopped has left.
     (LETTERS, state(LETTERS), [UNDER_GIT], [RESUME]),
     (LETTERS, state(LETTERS), [gated(LETTERS)], [OPENED]),
+    (
+        LETTERS,
+        state(LETTERS),
+        [replace(HELD, reason="JobHeldUser", priority=0)],
+        [
+            "change: Array/letters: its gate was shut and is opened, and it stays stopped: "
+            f"{HOLD}; {LIFTED}"
+        ],
+    ),
     (LETTERS, state(LETTERS, Step.SUBMITTED), [gated(LETTERS)], [OPENED]),
     (LETTERS, state(LETTERS, Step.SUBMITTED), [waiting(LETTERS)], []),
     (

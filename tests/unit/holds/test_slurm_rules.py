@@ -598,7 +598,10 @@ def test_an_array_is_opened() -> None:
 def test_an_array_tells_of_each_of_its_tasks() -> None:
     first, others = decide_array([task(3, state="RUNNING"), rest("4-5,8%2", **held())], hold())
     assert (set(first.tasks), first.reading.reads, first.failed) == ({3}, Reads.RUNNING, True)
-    assert first.decision.why == "it runs, and only what is pending can be held"
+    assert first.decision.why == (
+        "it runs, and only what is pending can be held: it goes on to its end, unless "
+        "`scancel 29_3` ends it"
+    )
     assert (set(others.tasks), others.reading.instance, others.failed) == ({4, 5, 8}, N, False)
     [cut] = decide_array([rest("1,3,...%2")], hold())
     assert not cut.tasks
