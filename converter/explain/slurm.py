@@ -11,7 +11,7 @@ from converter.holds.slurm_state import Reads
 from converter.holds.slurm_state import unknown as state_unknown
 from converter.holds.words import in_force, lifted_by
 from converter.observe.phase import Phase
-from converter.observe.slurm import is_put_right
+from converter.observe.slurm import AGAIN, is_put_right
 from converter.observe.status import NOT_IN_GIT, Status
 from converter.observe.wanted import NOT_RESUMED
 from converter.reconcile.slurm.array import Array
@@ -151,6 +151,8 @@ def _not_in_slurm(status: Status, arrays: Sequence[Array]) -> Iterator[Cause]:
 def _ends(status: Status, failed: Sequence[FailedVolume], directory: str) -> Iterator[Cause]:
     if status.phase is Phase.FINISHED:
         yield Cause("finished", f"all of its {status.total} volumes are done")
+        if status.detail not in ("", AGAIN):
+            yield Cause("not-as-in-git", status.detail)
         return
     yield Cause(
         "failed-volumes",

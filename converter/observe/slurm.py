@@ -35,8 +35,10 @@ def slurm_statuses(
         campaign = campaign_of(array)
         if array.state is None and not array.jobs:
             continue
-        drift = held_back.get(campaign, "") or _drift(array.state, wanted.get(campaign))
-        parts.setdefault(campaign, []).append(_status(campaign, array, found.host_epoch, drift))
+        why = held_back.get(campaign, "")
+        drift = why or _drift(array.state, wanted.get(campaign))
+        status = _status(campaign, array, found.host_epoch, drift, why)
+        parts.setdefault(campaign, []).append(status)
     for campaign, one in wanted.items():
         there = sum(part.total for part in parts.get(campaign, ()))
         if there < one.total and (campaign not in parts or len(one.parts) > 1):
@@ -74,10 +76,10 @@ def is_put_right(drift: str) -> bool:
     return drift in (NOT_PAUSED, NOT_RESUMED) or drift.startswith(_WINDOW)
 
 
-def _status(campaign: str, array: Array, now: int, drift: str) -> Status:
+def _status(campaign: str, array: Array, now: int, drift: str, held_back: str) -> Status:
     state = array.state
     if (record := ended(array, (), now)) is not None:
-        return _of_record(campaign, array, record)
+        return _of_record(campaign, array, record, held_back)
     phase, detail = _phase(array)
     done = sum(result.code == 0 for result in array.results.values())
     # A task that is queued again has another submit time: that of the apply stays.
@@ -167,7 +169,7 @@ def _others_gate(array: Array) -> str:
     return next((f"what waits stays so: {others_gate(job)}" for job in gated), "")
 
 
-def _of_record(campaign: str, array: Array, record: Record) -> Status:
+def _of_record(campaign: str, array: Array, record: Record, held_back: str) -> Status:
     state = array.state
     return Status(
         name=campaign,
@@ -177,9 +179,10 @@ def _of_record(campaign: str, array: Array, record: Record) -> Status:
         failed=record.failed,
         active=len(array.going),
         ready=len(array.going),
-        detail=AGAIN if array.runs_again else "",
+        detail=AGAIN if array.runs_again else held_back,
         pipeline=state.pipeline if state is not None else "",
         priority=state.priority if state is not None else "",
+        created=record.started_at,
         since=record.finished_at,
         finished=record.finished_at,
     )

@@ -17,6 +17,7 @@ from converter.slurm.errors import LoginRefused, SlurmUnavailable
 # What ssh itself ends with where it could not run anything.
 SSH_FAILED: Final = 255
 # Of the scripts.
+NO_DIRECTORY: Final = 73
 LOCKED: Final = 74
 EXPIRED: Final = 75
 CHANGED: Final = 76

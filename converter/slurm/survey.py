@@ -8,7 +8,7 @@ from typing import Final
 
 from converter.slurm.comment import comment_of
 from converter.slurm.errors import SlurmUnavailable
-from converter.slurm.host import Host
+from converter.slurm.host import NO_DIRECTORY, Host
 from converter.slurm.job import Job, Phase
 from converter.slurm.layout import repository_key
 from converter.slurm.squeue import parse_jobs
@@ -76,8 +76,13 @@ _Ends = dict[str, dict[int, Result]]
 
 
 def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Survey:
-    """Look. Raises SlurmUnavailable where any of it could not be read."""
+    """Look.
+
+    Raises SlurmUnavailable where any of it could not be read, and where there is no directory.
+    """
     answer = host.run("survey.sh", directory, repository_key(repository), seconds=seconds)
+    if answer.code == NO_DIRECTORY:
+        raise SlurmUnavailable(f"{host}: {answer.reason}")
     texts = []
     rest = answer.out
     for mark in _MARKS:

@@ -112,3 +112,32 @@ def test_a_file_by_another_name_does_not_run_twice(team: SlurmTeam) -> None:
     assert team.arrays("letters-again") == set()
     assert "1 pruned" in team.apply("--prune", code=3).stdout
     assert "1 applied" in team.apply().stdout
+
+
+def test_a_directory_that_is_not_mounted_is_told_by_every_command(team: SlurmTeam) -> None:
+    finished(team)
+    away = team.home / "away"
+    team.shared.rename(away)
+    page = str(team.home / "page.html")
+    commands = (
+        ("status", "."),
+        ("diff", "."),
+        ("explain", "letters", "."),
+        ("report", ".", "--out", page),
+    )
+    for command in (*commands, ("apply", ".")):
+        done = team.run(*command)
+        assert done.code == 1, command
+        assert "is not there: mount its file system" in done.stderr, command
+    away.rename(team.shared)
+    assert team.phases() == {"letters": "Finished"}
+
+
+def test_what_has_ended_keeps_its_age_and_says_what_git_has_added(team: SlurmTeam) -> None:
+    finished(team)
+    assert team.status()["letters"]["created"]
+    team.write_campaign("letters", 3)
+    why = "its record is of another list of volumes"
+    assert why in team.apply(code=3).stderr
+    assert why in team.status()["letters"]["detail"]
+    assert why in " ".join(team.run("explain", "letters", ".").stdout.split())

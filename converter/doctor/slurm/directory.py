@@ -30,7 +30,8 @@ def directory_findings(
 ) -> Iterator[Finding]:
     """Everything about it; `applies`: also what only an apply needs."""
     yield directory_finding(directory, files)
-    if isinstance(files, Unknown) or files.kind == "other":
+    # Of another file system, as below a mount point where nothing is mounted, nothing is said.
+    if isinstance(files, Unknown) or files.kind != "there":
         return
     yield locks_finding(directory, files)
     if applies:

@@ -83,7 +83,7 @@ def record_of(array: Array, volumes: Sequence[str], now: str) -> Record:
         done=state.total - len(undone),
         failed=len(undone),
         failed_volumes=undone,
-        started_at="",
+        started_at=rfc3339(state.at) if state.at else "",
         finished_at=ends[-1] if ends else now,
         job_uid=f"slurm-{state.job}",
         volumes_sha256=state.volumes_sha256,

@@ -4,6 +4,8 @@
 # In this order: a task that ends in the meantime is then known by its result, and never taken for
 # one that is gone without.
 directory=$1 repository=$2
+# One that is not mounted would look as if nothing had ever been applied.
+require_directory "$directory"
 date +%s
 echo '==slurm=='
 id -un
