@@ -17,7 +17,7 @@ from converter.observe.wanted import NOT_RESUMED
 from converter.reconcile.slurm.array import Array
 from converter.slurm.job import Job
 from converter.slurm.job import Phase as JobPhase
-from converter.slurm.reasons import reason_of
+from converter.slurm.reasons import why_waits
 
 # Of many volumes that failed the first will do.
 SHOWN = 20
@@ -188,7 +188,7 @@ def _waits(job: Job) -> Cause | None:
     if read.reads is Reads.FAR_START:
         again = "hold it and release it, which has it start"
         return Cause("far-start", read.note, again)
-    reason = reason_of(job.reason)
+    reason = why_waits(job)
     if job.gated and job.gated_by_owner and not reason.is_final:
         return Cause("gate", "its gate is shut", "run `campaigns apply`, which opens it")
     if reason.is_final:

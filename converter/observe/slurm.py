@@ -16,7 +16,7 @@ from converter.reconcile.slurm.array import Array, arrays_in, campaign_of
 from converter.reconcile.slurm.ending import ended
 from converter.slurm.errors import InvalidTasks
 from converter.slurm.job import Job
-from converter.slurm.reasons import reason_of
+from converter.slurm.reasons import why_waits
 from converter.slurm.state import State, Step
 from converter.slurm.survey import Survey
 from converter.times import rfc3339
@@ -142,7 +142,7 @@ def _phase(array: Array) -> tuple[Phase, str]:
         return Phase.WAITING, ENDING
     if any(reading_of(job).instance == BY_GIT for job in array.pending):
         return Phase.PAUSED, "not by git, which lets it run: apply again"
-    reasons = [reason_of(job.reason) for job in array.pending]
+    reasons = [why_waits(job) for job in array.pending]
     if final := next((each for each in reasons if each.is_final), None):
         return Phase.WAITING, final.words
     shut = any(job.gated and job.gated_by_owner for job in array.pending)

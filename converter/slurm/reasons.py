@@ -5,6 +5,9 @@ The words are those of ``squeue``'s manual, JOB REASON CODES.
 
 from typing import Final, NamedTuple
 
+from converter.slurm.job import Job
+from converter.wording import said
+
 
 class Reason(NamedTuple):
     """A reason in words, and what to do about it; the remedy is empty where waiting is all.
@@ -87,6 +90,17 @@ _KNOWN: Final = {
         is_final=True,
     ),
 }
+
+
+def why_waits(job: Job) -> Reason:
+    """The reason of a pending job, in Slurm's own words where it says more than one word of it.
+
+    Of one that waits for nodes it says so where they are down or drained.
+    """
+    known = reason_of(job.reason)
+    if not job.description or known.is_final:
+        return known
+    return Reason(f"Slurm says: {said(job.description)}", "see sinfo --list-reasons")
 
 
 def reason_of(word: str) -> Reason:

@@ -24,8 +24,12 @@ def test_a_volume_that_is_tried_again_and_given_up(team: SlurmTeam) -> None:
     assert f"see INDEX.log of each in {team.shared}/campaigns/" in said
     shown = " ".join(team.run("status", ".", "letters").stdout.split())
     assert "letters-1 letters 1 1 tried again exit 7 (try 2 of 2 is next)" in shown
-    team.lab.hasten(team.survey().jobs["letters"])
-    eventually(lambda: team.phases()["letters"] == "PartlyFailed", "its last try")
+
+    def is_over() -> bool:
+        team.lab.hasten(team.survey().jobs["letters"])
+        return team.phases()["letters"] == "PartlyFailed"
+
+    eventually(is_over, "its last try")
     said = explained(team)
     assert "1 of its 2 volumes failed" in said
     assert "letters-1 (index 1): exit 7 after 2 tries" in said
@@ -42,3 +46,20 @@ def test_what_an_operator_of_slurm_holds_beside_what_runs(team: SlurmTeam) -> No
     status = team.status()["letters"]
     assert status["phase"] == "Running"
     assert "what waits stays so: Slurm or an operator holds it (JobHeldAdmin)" in status["detail"]
+
+
+def test_nodes_that_are_drained_are_no_nodes_that_are_full(team: SlurmTeam) -> None:
+    nodes = [f"n{number}" for number in range(1, 5)]
+    for node in nodes:
+        team.lab.slurm.set_node(node, "DRAIN")
+    try:
+        team.write_campaign("letters", 2)
+        team.apply()
+        eventually(
+            lambda: "DOWN, DRAINED or reserved" in team.status()["letters"]["detail"], "the reason"
+        )
+        assert "see sinfo --list-reasons" in explained(team)
+    finally:
+        for node in nodes:
+            team.lab.slurm.set_node(node, "RESUME")
+    eventually(lambda: team.phases() == {"letters": "Finished"}, "its end")

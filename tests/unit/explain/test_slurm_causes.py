@@ -74,6 +74,11 @@ ROWS = (
         [("missing", "2 files of the state on the Slurm host cannot be read", "")],
     ),
     Row("next", waits("Resources"), [("waits", "it is next, and waits for nodes", "")]),
+    Row(
+        "the nodes are drained",
+        waits("Resources", description="Nodes required for job are DOWN, DRAINED or reserved"),
+        [("waits", "Slurm says: Nodes required for job are DOWN, DRAINED", "sinfo --list-reasons")],
+    ),
     Row("behind others", waits("Priority"), [("waits", "jobs of a higher priority are ahead", "")]),
     Row(
         "never starts",
