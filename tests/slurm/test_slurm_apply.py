@@ -294,7 +294,7 @@ def test_killed_between_any_two_steps_it_is_submitted_once(
     suspended: bool, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next apply goes on, without waiting: what is found in the queue is taken over."""
-    monkeypatch.setattr("converter.reconcile.slurm.planning.ON_ITS_WAY_SECONDS", 0)
+    monkeypatch.setattr("converter.reconcile.slurm.objections.ON_ITS_WAY_SECONDS", 0)
     number, killed = 0, True
     while killed:
         wanted = submission(f"k{number}{'p' if suspended else ''}", 2, suspended=suspended)
