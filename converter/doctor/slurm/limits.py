@@ -149,6 +149,15 @@ def _are_common(codes: str) -> bool:
         return True
 
 
+def _waits_again(found: Survey | Unknown) -> bool:
+    """Whether a task that failed is back in the queue."""
+    return not isinstance(found, Unknown) and any(
+        job.restarts > 0 and job.array_task_id in found.failures.get(name, {})
+        for name, jobs in found.jobs.items()
+        for job in jobs
+    )
+
+
 def on_nodes_finding(found: Survey | Unknown, tries_again: Mapping[str, int]) -> Finding:
     """Whether tasks can run scontrol on their nodes, by which they have themselves queued again.
 
@@ -176,7 +185,7 @@ def on_nodes_finding(found: Survey | Unknown, tries_again: Mapping[str, int]) ->
             "see the end of its log for what scontrol said; put Slurm's tools on the PATH of a "
             "login on the nodes, and let its user requeue",
         )
-    if any(result.attempt > 1 for result in results.values()):
+    if _waits_again(found) or any(result.attempt > 1 for result in results.values()):
         return _ON_NODES.ok("tasks reach Slurm from their nodes: some were tried again")
     return _ON_NODES.unknown(
         "whether tasks find scontrol on their nodes is not known: none was tried again yet",

@@ -210,6 +210,13 @@ def test_requeueing(
     holds(requeue_finding({**CONFIG, **config}, found), status, words)
 
 
+def failed(*indexes: int, restarts: int) -> Survey:
+    """Task 0 waits in the queue, and these have failed once."""
+    found = survey(task(0, state="PENDING", restarts=restarts))
+    failures = {index: Result(1, 1, "2026-12-01T15:00:00Z") for index in indexes}
+    return replace(found, failures={"letters": failures})
+
+
 def results(*ends: tuple[int, int]) -> Survey:
     at = "2026-12-01T15:00:00Z"
     return survey(results={index: Result(*end, at) for index, end in enumerate(ends)})
@@ -224,6 +231,10 @@ def results(*ends: tuple[int, int]) -> Survey:
         (results((1, 4)), 3, "ok", "some were tried again"),
         (results((0, 2), (1, 3)), 3, "fault", "given up with tries left: letters index 1"),
         (results((1, 1)), 0, "unknown", "none was tried again"),
+        (failed(0, restarts=1), 3, "ok", "some were tried again"),
+        # On the loss of its node, or it has not ended yet.
+        (failed(1, restarts=1), 3, "unknown", "none was tried again"),
+        (failed(0, restarts=0), 3, "unknown", "none was tried again"),
     ],
 )
 def test_whether_tasks_find_scontrol(
