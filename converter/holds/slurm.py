@@ -75,9 +75,7 @@ class SlurmHolds:
 
     def list(self, *, seconds: float = 30.0) -> tuple[Held, ...]:
         """Every hold that Slurm knows of. Raises SlurmUnavailable."""
-        look = look_at(self._host, None, seconds, self._clock)
-        loose = frozenset(_place_of(job) for job in look.jobs if _is_loose(job))
-        return tuple(held for job in look.jobs if (held := _held(job, loose)) is not None)
+        return held_jobs(look_at(self._host, None, seconds, self._clock).jobs)
 
     def _call(self, target: str, call: Call, seconds: float | None) -> tuple[Part, ...]:
         chosen = _chosen(target)
@@ -165,6 +163,12 @@ class SlurmHolds:
             elif was is None and record.failed:
                 found[number] = _refused(record)
         return found
+
+
+def held_jobs(jobs: Sequence[Job]) -> tuple[Held, ...]:
+    """The holds on the jobs of one look, in its order. Pure."""
+    loose = frozenset(_place_of(job) for job in jobs if _is_loose(job))
+    return tuple(held for job in jobs if (held := _held(job, loose)) is not None)
 
 
 def _refused(record: Record) -> Part:
