@@ -89,15 +89,15 @@ def lines_of(parts: Sequence["Part"], action: str, instance: int) -> Iterator[tu
 
     An array of Slurm may have thousands of tasks that have ended: they are told in one line.
     """
+    keys = [(_array_of(part.target), _of_many(part, action)) for part in parts]
     alike: dict[tuple[str, str], list[Part]] = {}
-    for part in parts:
-        if said := _of_many(part, action):
-            alike.setdefault((_array_of(part.target), said), []).append(part)
-    for part in parts:
-        said = _of_many(part, action)
+    for part, key in zip(parts, keys, strict=True):
+        alike.setdefault(key, []).append(part)
+    for part, key in zip(parts, keys, strict=True):
+        said = key[1]
         if not said:
             yield from _lines(part, action, instance)
-        elif together := alike.pop((_array_of(part.target), said), []):
+        elif together := alike.pop(key, []):
             word, _, why = said.partition(": ")
             yield f"{word}: {_named(together)}: {why}", part.failed
     if action == "hold" and (going := _held_beside_running(parts)):

@@ -20,9 +20,17 @@ class Reason(NamedTuple):
     is_final: bool = False
 
 
+def _never(why: str, correction: str) -> Reason:
+    """Of what asks for what it never gets: an array keeps what it was submitted with."""
+    return Reason(
+        f"{why}, so it never starts",
+        f"remove the campaign with --prune, then {correction}, and write a new file",
+        is_final=True,
+    )
+
+
 _ADMIN: Final = "who runs Slurm has to change that"
-# An array keeps what it was submitted with.
-_ANEW: Final = "remove the campaign with --prune, then"
+_SIZE: Final = "correct the size or its flavor in converter.yaml"
 _LIMIT: Final = Reason(
     "a limit of its account, user or QOS is reached", "wait, or have the limit raised"
 )
@@ -44,50 +52,26 @@ _KNOWN: Final = {
     ),
     "PartitionDown": Reason("its partition is down", _ADMIN),
     "PartitionInactive": Reason("its partition is inactive", _ADMIN),
-    "PartitionNodeLimit": Reason(
-        "it asks for more nodes than its partition allows, so it never starts",
-        f"{_ANEW} correct the size or its flavor in converter.yaml, and write a new file",
-        is_final=True,
+    "PartitionNodeLimit": _never("it asks for more nodes than its partition allows", _SIZE),
+    "PartitionConfig": _never("no node of its partition has as much as its size asks for", _SIZE),
+    "PartitionTimeLimit": _never(
+        "its max_seconds is more than its partition allows",
+        "write a smaller max_seconds, or another partition in converter.yaml",
     ),
-    "PartitionConfig": Reason(
-        "no node of its partition has as much as its size asks for, so it never starts",
-        f"{_ANEW} correct the size or its flavor in converter.yaml, and write a new file",
-        is_final=True,
-    ),
-    "PartitionTimeLimit": Reason(
-        "its max_seconds is more than its partition allows, so it never starts",
-        f"{_ANEW} write a smaller max_seconds, or another partition in converter.yaml, and write "
-        "a new file",
-        is_final=True,
-    ),
-    "BadConstraints": Reason(
-        "no node has what its size and flavor ask for together, so it never starts",
-        f"{_ANEW} correct the size or its flavor in converter.yaml, and write a new file",
-        is_final=True,
-    ),
+    "BadConstraints": _never("no node has what its size and flavor ask for together", _SIZE),
     "ReqNodeNotAvail": Reason("the nodes that it could run on are down or reserved", _ADMIN),
     "NodeDown": Reason("a node that it needs is down", _ADMIN),
     "Reservation": Reason("it waits for its reservation"),
     "Licenses": Reason("it waits for a license"),
-    "InvalidAccount": Reason(
-        "its account is not valid, so it never starts",
-        f"{_ANEW} correct slurm.account in converter.yaml, and write a new file",
-        is_final=True,
+    "InvalidAccount": _never("its account is not valid", "correct slurm.account in converter.yaml"),
+    "AccountNotAllowed": _never(
+        "its partition does not take its account",
+        "correct slurm.account or the partition in converter.yaml",
     ),
-    "AccountNotAllowed": Reason(
-        "its partition does not take its account, so it never starts",
-        f"{_ANEW} correct slurm.account or the partition in converter.yaml, and write a new file",
-        is_final=True,
-    ),
-    "InvalidQOS": Reason(
-        "its QOS is not valid, so it never starts",
-        f"{_ANEW} correct slurm.priorities in converter.yaml, and write a new file",
-        is_final=True,
-    ),
-    "QOSNotAllowed": Reason(
-        "its account or partition does not take its QOS, so it never starts",
-        f"{_ANEW} correct slurm.priorities in converter.yaml, and write a new file",
-        is_final=True,
+    "InvalidQOS": _never("its QOS is not valid", "correct slurm.priorities in converter.yaml"),
+    "QOSNotAllowed": _never(
+        "its account or partition does not take its QOS",
+        "correct slurm.priorities in converter.yaml",
     ),
 }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from converter.slurm.comment import comment_of
+from converter.slurm.config import settings_of
 from converter.slurm.errors import SlurmUnavailable
 from converter.slurm.host import NO_DIRECTORY, Host
 from converter.slurm.job import Job, Phase
@@ -21,8 +22,6 @@ _MARKS: Final = (
     "==squeue==\n",
     "==results==\n",
 )
-# Of `scontrol show config`.
-_SETTING: Final = re.compile(r"(?P<key>\w+) *= (?P<value>.*)")
 # NAME/results/INDEX:CODE ATTEMPT TIME, and NAME/failures/INDEX.N:CODE ATTEMPT TIME
 _RESULT: Final = re.compile(
     r"(?P<name>[a-z0-9-]+)/(?:results/(?P<index>[0-9]{1,7})|failures/(?P<failed>[0-9]{1,7})\.[0-9]+)"
@@ -129,11 +128,7 @@ def _slurm(text: str, host: Host) -> tuple[str, str, bool]:
     Raises SlurmUnavailable where the controller does not say.
     """
     user, _, config = text.partition("\n")
-    settings = {
-        match["key"]: match["value"].strip()
-        for match in map(_SETTING.fullmatch, config.splitlines())
-        if match is not None
-    }
+    settings = settings_of(config)
     if not settings.get("ClusterName"):
         raise SlurmUnavailable(f"scontrol show config on {host} names no cluster")
     private = settings.get("PrivateData", "none").split(",")

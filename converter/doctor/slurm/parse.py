@@ -8,12 +8,12 @@ from typing import Final
 
 from converter.doctor.slurm.facts import Ended, FileFacts, HostFacts, Node, Partition, SlurmFacts
 from converter.reconcile.queue_chain import Unknown
+from converter.slurm.config import settings_of
 from converter.wording import said
 
 _MARK: Final = re.compile(r"^==([a-z]+)==$", re.MULTILINE)
 _CODE: Final = re.compile(r"^==code ([0-9]+)==$", re.MULTILINE)
 _PAIR: Final = re.compile(r"(?:^|(?<= ))([A-Za-z]+)=(\S*)")
-_SETTING: Final = re.compile(r"^([A-Za-z_]+(?:\[[0-9]+\])?)\s*= ?(.*)$", re.MULTILINE)
 _AS_OF: Final = re.compile(r"^Configuration data as of ([0-9]+)$", re.MULTILINE)
 _ADMIN: Final = re.compile(r"^UserName=.* AdminLevel=(\w+)", re.MULTILINE)
 _TIME: Final = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
@@ -86,7 +86,7 @@ def slurm_facts(out: str) -> SlurmFacts | Unknown:
     level = _ADMIN.search(found.get("rights", ""))
     return SlurmFacts(
         ping=said(found["ping"]),
-        config=unread.get("config") or dict(_SETTING.findall(config)),
+        config=unread.get("config") or settings_of(config),
         partitions=unread.get("partitions") or tuple(_partitions(texts.get("partitions", ""))),
         nodes=unread.get("nodes") or tuple(_nodes(texts.get("nodes", ""))),
         tasks=counted if isinstance(counted, Unknown) else len(counted.splitlines()),

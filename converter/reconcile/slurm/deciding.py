@@ -22,8 +22,8 @@ from converter.slurm.reasons import reason_of
 from converter.slurm.survey import Survey
 
 MAY_START: Final = "what waits may start"
-OPENED_GATE: Final = "its gate was shut and is opened"
-OPENED: Final = f"{OPENED_GATE}: {MAY_START}"
+_OPENED_GATE: Final = "its gate was shut and is opened"
+OPENED: Final = f"{_OPENED_GATE}: {MAY_START}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def pause_in_words(array: Array) -> str:
     return f"what waits does not start{tasks}"
 
 
-def resume_in_words(array: Array) -> str:
+def _resume_in_words(array: Array) -> str:
     """What a resume does to an array that is there; empty where nothing keeps it from running.
 
     That is git's own hold, or a gate that apply opens; a newer hold stays.
@@ -125,18 +125,13 @@ def resume_of(array: Array, campaign: str) -> Resume:
 
     Where a hold keeps all that waits, nothing starts: what goes is what git had said.
     """
-    words, hold = resume_in_words(array), hold_in_words(array, campaign)
+    words, hold = _resume_in_words(array), _hold_in_words(array, campaign)
     if not words or not hold:
         return Resume(words, starts=bool(words), note=hold)
-    if any(_operators_hold(job) is None for job in array.pending):
+    if any(reading_of(job).instance in (None, BY_GIT) for job in array.pending):
         return Resume(f"{words}, but for what {hold}", starts=True)
-    done = "git's pause is lifted" if words == MAY_START else OPENED_GATE
+    done = "git's pause is lifted" if words == MAY_START else _OPENED_GATE
     return Resume(f"{done}, and it {hold}")
-
-
-def _operators_hold(job: Job) -> int | None:
-    instance = reading_of(job).instance
-    return None if instance == BY_GIT else instance
 
 
 def stuck_in_words(array: Array) -> str:
@@ -150,7 +145,7 @@ def stuck_in_words(array: Array) -> str:
     return ""
 
 
-def hold_in_words(array: Array, campaign: str) -> str:
+def _hold_in_words(array: Array, campaign: str) -> str:
     """That a hold keeps it stopped, and what lifts that; empty without one."""
     mark = array.hold
     return "" if mark is None else f"stays stopped: {in_force(mark)}; {lifted_by(mark, campaign)}"
