@@ -38,7 +38,8 @@ def apply_to_slurm(
     **others: Any,
 ) -> None:
     """Apply; `others` are options that mean something to Kubernetes alone."""
-    from converter.reconcile.slurm.applying import Options, apply
+    from converter.reconcile.slurm.applying import apply
+    from converter.reconcile.slurm.run import Options
 
     settings = repo.settings
     options = Options(

@@ -1,6 +1,6 @@
 """What an apply would change on a Slurm, from one look and by the plan that it makes. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from difflib import unified_diff
 from typing import Final
 
@@ -9,7 +9,12 @@ from converter.diff.objects import NOWHERE
 from converter.errors import Refused
 from converter.reconcile.plan import kept_by_hold
 from converter.reconcile.prune import left_over
-from converter.reconcile.slurm.array import array_of
+from converter.reconcile.slurm.array import (
+    PRUNE_WAS_STOPPED,
+    array_of,
+    arrays_in,
+    campaign_of,
+)
 from converter.reconcile.slurm.deciding import (
     Unwanted,
     check_prune,
@@ -23,7 +28,7 @@ from converter.reconcile.slurm.deciding import (
     unwanted,
     window_in_words,
 )
-from converter.reconcile.slurm.planning import Plan, plan
+from converter.reconcile.slurm.planning import Plan, Stray, plan
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.layout import RENDERED, SBATCH, TASK_SCRIPT
 from converter.slurm.survey import Survey
@@ -49,6 +54,7 @@ def compare(
         *_of_campaigns(intended, wanted, found),
         *_created(intended),
         *_settled(intended, found),
+        *_revived({each.campaign for each in wanted}, found),
         *_paused(intended, found),
         *_resumed(intended, found),
         *_unwanted(gone, prune=prune, release_holds=release_holds),
@@ -92,9 +98,17 @@ def _settled(intended: Plan, found: Survey) -> Iterator[Change]:
             yield Change(Action.CHANGE, _target(each), detail, each.campaign, diff)
 
 
+def _revived(campaigns: Set[str], found: Survey) -> Iterator[Change]:
+    for name, array in arrays_in(found).items():
+        if array.prune_was_stopped and campaign_of(array) in campaigns:
+            detail = f"{PRUNE_WAS_STOPPED}: that is undone"
+            yield Change(Action.CHANGE, f"Array/{name}", detail, campaign_of(array))
+
+
 def _paused(intended: Plan, found: Survey) -> Iterator[Change]:
     new = {each.name for each in intended.submitted}
-    for each in intended.paused:
+    paused: tuple[Submission | Stray, ...] = (*intended.paused, *intended.strays)
+    for each in paused:
         array = array_of(each.name, found)
         if each.name not in new and not is_paused(array):
             yield Change(Action.PAUSE, _target(each), pause_in_words(array), each.campaign)
@@ -151,7 +165,7 @@ def _objection(
     return ""
 
 
-def _target(part: Submission) -> str:
+def _target(part: Submission | Stray) -> str:
     return f"Array/{part.name}"
 
 

@@ -12,12 +12,17 @@ from converter.observe.phase import Phase
 from converter.observe.status import NOT_IN_GIT, Status, together
 from converter.observe.wanted import NOT_PAUSED, NOT_RESUMED, Wanted
 from converter.reconcile.record import Record
-from converter.reconcile.slurm.array import Array, arrays_in, campaign_of
+from converter.reconcile.slurm.array import (
+    PRUNE_WAS_STOPPED,
+    Array,
+    arrays_in,
+    campaign_of,
+)
 from converter.reconcile.slurm.ending import ended
 from converter.slurm.errors import InvalidTasks
 from converter.slurm.job import Job
 from converter.slurm.reasons import why_waits
-from converter.slurm.state import State, Step
+from converter.slurm.state import Step
 from converter.slurm.survey import Survey
 from converter.times import rfc3339
 
@@ -36,7 +41,7 @@ def slurm_statuses(
         if array.state is None and not array.jobs:
             continue
         why = held_back.get(campaign, "")
-        drift = why or _drift(array.state, wanted.get(campaign))
+        drift = why or _drift(array, wanted.get(campaign))
         status = _status(campaign, array, found.host_epoch, drift, why)
         parts.setdefault(campaign, []).append(status)
     for campaign, one in wanted.items():
@@ -58,10 +63,13 @@ def slurm_statuses(
     ]
 
 
-def _drift(state: State | None, wanted: Wanted | None) -> str:
+def _drift(array: Array, wanted: Wanted | None) -> str:
     """In which way one that apply would not hold back is not as git has it."""
+    state = array.state
     if wanted is None:
         return NOT_IN_GIT
+    if array.prune_was_stopped:
+        return PRUNE_WAS_STOPPED
     if state is None:
         return ""
     if state.paused is not wanted.suspended:
@@ -73,7 +81,7 @@ def _drift(state: State | None, wanted: Wanted | None) -> str:
 
 def is_put_right(drift: str) -> bool:
     """Whether it is a difference from git that the next apply puts right."""
-    return drift in (NOT_PAUSED, NOT_RESUMED) or drift.startswith(_WINDOW)
+    return drift in (NOT_PAUSED, NOT_RESUMED, PRUNE_WAS_STOPPED) or drift.startswith(_WINDOW)
 
 
 def _status(campaign: str, array: Array, now: int, drift: str, held_back: str) -> Status:
@@ -136,12 +144,14 @@ def _phase(array: Array) -> tuple[Phase, str]:
         return Phase.HELD, told(mark)
     if paused:
         return Phase.PAUSED, ""
+    if array.is_lost:
+        return Phase.MISSING, "Slurm has nothing of it any more: apply again"
     if not array.numbers:
         return Phase.WAITING, "an apply was stopped while it submitted it: apply again"
     if not array.pending:
         return Phase.WAITING, ENDING
     if any(reading_of(job).instance == BY_GIT for job in array.pending):
-        return Phase.PAUSED, "not by git, which lets it run: apply again"
+        return Phase.PAUSED, "an apply was stopped while it paused or resumed it: apply again"
     reasons = [why_waits(job) for job in array.pending]
     if final := next((each for each in reasons if each.is_final), None):
         return Phase.WAITING, final.words

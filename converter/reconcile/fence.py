@@ -76,7 +76,7 @@ def applied_commits(annotations: Mapping[str, str]) -> dict[str, str]:
     """What the Lease remembers. What somebody spoilt by hand is as good as nothing."""
     try:
         found = json.loads(annotations.get(APPLIED_COMMITS_ANNOTATION, "{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     if not isinstance(found, dict):
         return {}

@@ -53,6 +53,11 @@ def repository_key(repository: str) -> str:
     return f"{readable}-{number}" if readable else number
 
 
+def state_file(directory: str, repository: str, job: str) -> str:
+    """Where it is kept what an apply has done about a job array."""
+    return f"{directory}/state/{repository_key(repository)}/{job}.json"
+
+
 def job_directory(directory: str, repository: str, job: str) -> str:
     """Where the files of a job array are; `directory` is that of converter.yaml."""
     return f"{directory}/{CAMPAIGNS}/{repository_key(repository)}/{job}"

@@ -70,7 +70,7 @@ def state_of(line: str) -> State:
         values["step"] = Step(values["step"])
         values["record"] = _record(values["record"])
         state = State(**values)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UnreadableState(f"a file of the state cannot be read ({error})") from error
     for each in fields(State):
         value = getattr(state, each.name)

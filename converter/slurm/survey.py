@@ -27,9 +27,10 @@ _RESULT: Final = re.compile(
     r"(?P<name>[a-z0-9-]+)/(?:results/(?P<index>[0-9]{1,7})|failures/(?P<failed>[0-9]{1,7})\.[0-9]+)"
     r":(?P<code>[0-9]{1,3}) (?P<attempt>[0-9]{1,9}) (?P<at>[0-9TZ:-]+)"
 )
-# NAME/ended
-_ENDED: Final = re.compile(r"(?P<name>[a-z0-9-]+)/ended")
-_MARKED: Final = re.compile(r"(?P<name>[a-z0-9-]+)/paused")
+# NAME/MARK
+_MARK: Final = re.compile(r"(?P<name>[a-z0-9-]+)/(?P<mark>paused|cancelled|ended|begun)")
+# ./NAME.json:LINE
+_KEPT: Final = re.compile(r"\./(?P<name>[a-z0-9-]+)\.json:(?P<line>.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,9 @@ class Survey:
     `jobs` are Slurm's records of each, `results` what its tasks have written, by index.
     `unreadable` counts files of the state that cannot be read. `host_epoch` is the host's clock.
     `others` are the jobs of others that wait, as far as Slurm shows them. `ended` are arrays whose
-    directory says that they have ended, `marked` those whose directory tells tasks not to begin.
+    directory says that they have ended, `marked` those whose directory tells tasks not to begin,
+    `cancelled` those whose directory tells them that they are to end, and `begun` those of which a
+    task has opened its log.
     `directory` is where it was looked, `cluster` and `user` which Slurm was asked and by whom, and
     `is_private` whether it shows nobody but operators the jobs of others. `elsewhere` are arrays
     that were applied there under other names of a repository, as far as they could be read.
@@ -63,6 +66,8 @@ class Survey:
     others: Sequence[Job] = ()
     ended: Set[str] = frozenset()
     marked: Set[str] = frozenset()
+    cancelled: Set[str] = frozenset()
+    begun: Set[str] = frozenset()
     directory: str = ""
     cluster: str = ""
     user: str = ""
@@ -79,7 +84,25 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
 
     Raises SlurmUnavailable where any of it could not be read, and where there is no directory.
     """
-    answer = host.run("survey.sh", directory, repository_key(repository), seconds=seconds)
+    found = _look(host, directory, repository, (), seconds)
+    # What is kept may be older than what the directory says: somebody has put a copy of it back.
+    unread = [name for name in sorted(found.ended) if _may_end_anew(name, found)]
+    return _look(host, directory, repository, unread, seconds) if unread else found
+
+
+def _may_end_anew(name: str, found: Survey) -> bool:
+    state = found.states.get(name)
+    return bool(found.jobs.get(name)) if state is None else state.step is not Step.ENDED
+
+
+def _look(
+    host: Host, directory: str, repository: str, anyway: Iterable[str], seconds: float
+) -> Survey:
+    """`anyway` are arrays whose results count even if their directory says that they have ended."""
+    names = "".join(f"{name}\n" for name in anyway).encode("ascii")
+    answer = host.run(
+        "survey.sh", directory, repository_key(repository), seconds=seconds, data=names
+    )
     if answer.code == NO_DIRECTORY:
         raise SlurmUnavailable(f"{host}: {answer.reason}")
     texts = []
@@ -101,8 +124,7 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
     ours = {job.job_id for found in jobs.values() for job in found}
     others = [job for job in known if job.phase is Phase.PENDING and job.job_id not in ours]
     written = rest.splitlines()
-    over = {match["name"] for match in map(_ENDED.fullmatch, written) if match is not None}
-    marked = {match["name"] for match in map(_MARKED.fullmatch, written) if match is not None}
+    marks = _marks(written)
     results, failures = _results(written)
     return Survey(
         host_epoch=int(clock),
@@ -112,8 +134,10 @@ def survey(host: Host, directory: str, repository: str, *, seconds: float) -> Su
         failures=failures,
         unreadable=unreadable,
         others=others,
-        ended=over,
-        marked=marked,
+        ended=marks["ended"],
+        marked=marks["paused"],
+        cancelled=marks["cancelled"],
+        begun=marks["begun"],
         directory=directory,
         cluster=cluster,
         user=user,
@@ -144,17 +168,37 @@ def _elsewhere(lines: Iterable[str]) -> tuple[State, ...]:
 
 
 def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], int]:
+    """The states by name, and how many files hold none."""
+    files: dict[str, list[str]] = {}
+    for line in lines:
+        if match := _KEPT.fullmatch(line):
+            files.setdefault(match["name"], []).append(match["line"])
     found: dict[str, State] = {}
     unreadable = 0
-    for line in lines:
+    for name, kept in files.items():
         try:
-            state = state_of(line)
+            state = state_of("\n".join(kept))
         except UnreadableState:
             unreadable += 1
         else:
-            if state.repository == repository:
-                found[state.name] = state
+            # One of another name is a copy.
+            if state.repository == repository and state.name == name:
+                found[name] = state
     return found, unreadable
+
+
+def _marks(lines: Iterable[str]) -> Mapping[str, Set[str]]:
+    """The names of arrays by the mark that they have."""
+    found: dict[str, set[str]] = {
+        "paused": set(),
+        "cancelled": set(),
+        "ended": set(),
+        "begun": set(),
+    }
+    for line in lines:
+        if match := _MARK.fullmatch(line):
+            found[match["mark"]].add(match["name"])
+    return found
 
 
 def _by_name(jobs: Iterable[Job], repository: str, states: Iterable[State]) -> dict[str, list[Job]]:

@@ -19,7 +19,8 @@ from converter.holds.slurm import SlurmHolds
 from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_store import BY_GIT
 from converter.reconcile.outcome import Fate, Outcome
-from converter.reconcile.slurm.applying import Options, apply
+from converter.reconcile.slurm.applying import apply
+from converter.reconcile.slurm.run import Options
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.errors import SlurmUnavailable
 from converter.slurm.host import Answer, Host

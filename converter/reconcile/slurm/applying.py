@@ -4,96 +4,39 @@ The lock, one look at everything, a plan, records of what has ended, pauses, sub
 what git no longer has.
 """
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import replace
 
-from converter.errors import ApiError, ClusterUnavailable, Refused
-from converter.holds.errors import HoldError
-from converter.holds.slurm_rules import reading_of
-from converter.holds.slurm_store import BY_GIT
-from converter.reconcile.fence import Fence
+from converter.errors import Refused
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.plan import kept_by_hold
 from converter.reconcile.prune import NO_CAMPAIGN, left_over
-from converter.reconcile.slurm.array import Array, array_of
+from converter.reconcile.slurm.array import (
+    PRUNE_WAS_STOPPED,
+    array_of,
+    arrays_in,
+    campaign_of,
+)
 from converter.reconcile.slurm.deciding import (
     check_prune,
-    is_paused,
-    never_in_words,
-    pause_in_words,
     released_with_it,
-    resume_of,
     settled,
     settling,
-    stuck_in_words,
     unwanted,
-    was_paused,
     window_in_words,
 )
 from converter.reconcile.slurm.ending import record_of, volumes_of
+from converter.reconcile.slurm.pausing import pause, resume
 from converter.reconcile.slurm.planning import Plan, plan
+from converter.reconcile.slurm.run import Options, Run
 from converter.reconcile.slurm.steps import Steps
 from converter.reconcile.slurm.submission import Submission
-from converter.slurm.errors import InvalidTasks, SlurmRefused, SlurmUnavailable
+from converter.slurm.errors import SlurmRefused, SlurmUnavailable
 from converter.slurm.host import Host
-from converter.slurm.job import Job
 from converter.slurm.session import Session, locked
-from converter.slurm.state import State, Step
-from converter.slurm.survey import Survey, survey
+from converter.slurm.survey import survey
 from converter.times import rfc3339
-
-# What keeps one array from what is to be done with it, and no other.
-_TROUBLE = (HoldError, ApiError, SlurmRefused, ClusterUnavailable, InvalidTasks)
-
-# Looks at what was paused: between two of them tasks may start, or come back.
-LOOKS = 5
-
-# What a task takes from its look at the mark of a pause to its gate.
-TO_THE_GATE_SECONDS = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to apply. `seconds` are for one call of Slurm's tools.
-
-    The others are as for Kubernetes: with `all_or_nothing` nothing is sent where a campaign is held
-    back, and without a `fence` commits are not compared.
-    """
-
-    repository: str
-    identity: str
-    commit: str
-    directory: str
-    seconds: float = 30.0
-    prune: bool = False
-    release_holds: bool = False
-    allow_empty: bool = False
-    prune_limit: int | None = None
-    all_or_nothing: bool = False
-    fence: Fence | None = None
-
-
-@dataclass(slots=True)
-class _Run:
-    host: Host
-    options: Options
-    outcome: Outcome
-    steps: Steps
-    found: Survey
-    states: dict[str, State] = field(default_factory=dict)
-
-    def array(self, name: str) -> Array:
-        """As it was found, with what this run has kept of it since."""
-        return replace(array_of(name, self.found), state=self.states.get(name))
-
-    def look(self) -> Survey:
-        self.steps.session.check()
-        options = self.options
-        return survey(self.host, options.directory, options.repository, seconds=options.seconds)
-
-    def note(self, fate: Fate, name: str, detail: str, campaign: str) -> None:
-        self.outcome.add(Event(fate, f"Array/{name}", detail, campaign))
 
 
 def apply(host: Host, wanted: Sequence[Submission], options: Options, outcome: Outcome) -> None:
@@ -124,7 +67,7 @@ def _apply_locked(
         cluster=found.cluster,
         user=found.user,
     )
-    run = _Run(host, options, outcome, steps, found, dict(found.states))
+    run = Run(host, options, outcome, steps, found, dict(found.states))
     intended = plan(wanted, found)
     if options.prune:
         gone = unwanted(intended, found)
@@ -142,18 +85,38 @@ def _apply_locked(
         outcome.add(event)
     for campaign in intended.finished:
         outcome.add(Event(Fate.FINISHED, f"campaign {campaign}", "", campaign))
+    _mend(run, {each.campaign for each in wanted})
     # What runs is paused before anything is started.
     new = {each.name for each in intended.submitted}
-    _pause(run, [each for each in intended.paused if each.name not in new])
+    pause(run, [*(each for each in intended.paused if each.name not in new), *intended.strays])
     _record(run, intended, {each.name: each for each in wanted})
     done = _submit_all(run, intended.submitted)
     going = _settle_all(run, intended)
-    _pause(run, [each for each in intended.paused if each.name in done])
-    _resume(run, [each for each in intended.resumed if each.name in done or each.name in going])
+    pause(run, [each for each in intended.paused if each.name in done])
+    resume(run, [each for each in intended.resumed if each.name in done or each.name in going])
     _prune(run, intended)
 
 
-def _record(run: _Run, intended: Plan, wanted: Mapping[str, Submission]) -> None:
+def _mend(run: Run, campaigns: Set[str]) -> None:
+    """Put right what a prune that was stopped, or a clock that was ahead, has left of these."""
+    for name, array in arrays_in(run.found).items():
+        campaign = campaign_of(array)
+        if campaign not in campaigns:
+            continue
+        if array.prune_was_stopped:
+            try:
+                run.steps.revive(name)
+            except SlurmRefused as error:
+                run.note(Fate.REFUSED, name, f"{PRUNE_WAS_STOPPED}: {error}", campaign)
+            else:
+                run.note(Fate.CONFIGURED, name, f"{PRUNE_WAS_STOPPED}, and is undone", campaign)
+        state = array.state
+        if array.is_void and state is not None and state.at > run.found.host_epoch:
+            with suppress(SlurmRefused):
+                run.steps.save(replace(state, at=run.found.host_epoch))
+
+
+def _record(run: Run, intended: Plan, wanted: Mapping[str, Submission]) -> None:
     for name in intended.ended:
         array = array_of(name, run.found)
         if array.state is None:
@@ -168,10 +131,12 @@ def _record(run: _Run, intended: Plan, wanted: Mapping[str, Submission]) -> None
             run.note(Fate.REFUSED, name, detail, array.state.campaign)
             continue
         detail = f"{record.phase}: {record.done} of {record.total} volumes done"
+        if array.cancelled:
+            detail += f"; {PRUNE_WAS_STOPPED}"
         run.note(Fate.RECORDED, name, detail, array.state.campaign)
 
 
-def _submit_all(run: _Run, wanted: Iterable[Submission]) -> set[str]:
+def _submit_all(run: Run, wanted: Iterable[Submission]) -> set[str]:
     """Submit arrays, and give the names of those that were.
 
     What Slurm refuses is told, and all others go on. sbatch waits where Slurm has no room for more
@@ -200,7 +165,7 @@ def _submit_all(run: _Run, wanted: Iterable[Submission]) -> set[str]:
     return done
 
 
-def _settle_all(run: _Run, intended: Plan) -> set[str]:
+def _settle_all(run: Run, intended: Plan) -> set[str]:
     """What is there already: its number is kept, and its window is as git has it."""
     there = set()
     for each in settled(intended, run.found):
@@ -221,7 +186,7 @@ def _settle_all(run: _Run, intended: Plan) -> set[str]:
     return there
 
 
-def _throttle(run: _Run, wanted: Submission, was: int) -> None:
+def _throttle(run: Run, wanted: Submission, was: int) -> None:
     detail = window_in_words(was, wanted.window)
     try:
         run.states[wanted.name] = run.steps.throttle(run.states[wanted.name], wanted.window)
@@ -231,127 +196,7 @@ def _throttle(run: _Run, wanted: Submission, was: int) -> None:
         run.note(Fate.CONFIGURED, wanted.name, detail, wanted.campaign)
 
 
-def _pause(run: _Run, wanted: Sequence[Submission]) -> None:
-    """Hold what waits, and look until nothing of it may start. What runs, runs to its end."""
-    left = list(wanted)
-    changed: dict[str, bool] = {}
-    trouble: dict[str, str] = {}
-    for number in range(LOOKS):
-        now = run.look() if left and (number or _is_new(run, left)) else run.found
-        left = [each for each in left if not is_paused(array_of(each.name, now))]
-        for each in left:
-            try:
-                trouble[each.name] = ""
-                _pause_one(run, each, array_of(each.name, now), marked=each.name in changed)
-                changed[each.name] = True
-            except _TROUBLE as error:
-                trouble[each.name] = str(error)
-        if not left:
-            break
-    for each in wanted:
-        array = array_of(each.name, run.found)
-        if each in left:
-            why = trouble.get(each.name) or "tasks of it keep coming back to the queue"
-            run.note(Fate.PAUSE_FAILED, each.name, f"{why}: apply again", each.campaign)
-        elif changed.get(each.name):
-            run.note(Fate.PAUSED, each.name, pause_in_words(array), each.campaign)
-
-
-def _is_new(run: _Run, wanted: Iterable[Submission]) -> bool:
-    return any(not array_of(each.name, run.found).numbers for each in wanted)
-
-
-def _pause_one(run: _Run, wanted: Submission, array: Array, *, marked: bool) -> None:
-    try:
-        if not marked:
-            run.steps.mark(wanted.name, paused=True)
-    finally:
-        # What waits is held also where its directory is out of reach.
-        _each_of(array.pending, lambda job: run.steps.hold(job, pauses=True))
-    if array.astray:
-        raise SlurmRefused(array.astray)
-    state = run.states.get(wanted.name)
-    if state is None and array.numbers:
-        state = run.steps.adopt(wanted, array)
-    if state is not None and not state.paused:
-        run.states[wanted.name] = run.steps.save(replace(state, paused=True))
-
-
-def _each_of(jobs: Iterable[Job], step: Callable[[Job], object]) -> None:
-    """Take a step with every record. Raises what went wrong first, once all were tried."""
-    wrong: list[Exception] = []
-    for job in jobs:
-        try:
-            step(job)
-        except _TROUBLE as error:
-            wrong.append(error)
-    if wrong:
-        raise wrong[0]
-
-
-def _resume(run: _Run, wanted: Sequence[Submission]) -> None:
-    """Lift git's own hold, and open the gates. A newer hold wins, and is told."""
-    found = run.look() if _is_new(run, wanted) else run.found
-    late: list[Submission] = []
-    for each in wanted:
-        state = run.states.get(each.name)
-        if state is None:
-            continue
-        array = replace(array_of(each.name, found), state=state)
-        if was_paused(array) and array.going:
-            late.append(each)
-        resume = resume_of(array, each.campaign)
-        if resume.words or state.step is not Step.OPENED:
-            try:
-                _resume_one(run, each, array, state)
-                opened = run.steps.save(replace(state, step=Step.OPENED, paused=False))
-            except _TROUBLE as error:
-                run.note(Fate.RESUME_FAILED, each.name, f"{error}: apply again", each.campaign)
-                continue
-            run.states[each.name] = opened
-        if never := never_in_words(array):
-            run.note(Fate.RESUME_FAILED, each.name, never, each.campaign)
-        for kept in (resume.note, stuck_in_words(array)):
-            if kept:
-                run.note(Fate.NOTE, each.name, kept, each.campaign)
-        # What is new starts, and that was told.
-        if resume.words and array_of(each.name, run.found).numbers:
-            fate = Fate.RESUMED if resume.starts else Fate.CONFIGURED
-            run.note(fate, each.name, resume.words, each.campaign)
-    if late:
-        _open_late(run, late)
-
-
-def _open_late(run: _Run, resumed: Iterable[Submission]) -> None:
-    """Open the gates of tasks that saw the mark just before it was taken away, and went there."""
-    time.sleep(TO_THE_GATE_SECONDS)
-    found = run.look()
-    for each in resumed:
-        try:
-            run.steps.open(array_of(each.name, found).pending)
-        except _TROUBLE as error:
-            run.note(Fate.RESUME_FAILED, each.name, f"{error}: apply again", each.campaign)
-
-
-def _resume_one(run: _Run, wanted: Submission, array: Array, state: State) -> None:
-    if others := sorted(set(array.numbers) - {state.job}):
-        # One that was on its way for longer than anything should be.
-        numbers = " ".join(map(str, others))
-        raise SlurmRefused(
-            f"Slurm has {numbers} under its name beside array {state.job}, and neither is opened: "
-            f"cancel that with scancel {numbers}"
-        )
-    paused = was_paused(array)
-    if paused:
-        run.steps.mark(wanted.name, paused=False)
-    _each_of(
-        (job for job in array.pending if paused or reading_of(job).instance == BY_GIT),
-        lambda job: run.steps.hold(job, pauses=False),
-    )
-    run.steps.open(array.pending)
-
-
-def _prune(run: _Run, intended: Plan) -> None:
+def _prune(run: Run, intended: Plan) -> None:
     told: set[str] = set()
     # Somebody may have held one of them while this apply was at the others.
     found = run.look() if run.options.prune and intended.unwanted else run.found

@@ -20,13 +20,17 @@ from converter.slurm.survey import Result, Survey
 # How long after its end a task may still come back to the queue.
 COMES_BACK_SECONDS: Final = 60
 
+# What is said where tasks are told to end, and Slurm has not heard of it.
+PRUNE_WAS_STOPPED: Final = "a prune of it was stopped, and its tasks end without having run"
+
 
 @dataclass(frozen=True, slots=True)
 class Array:
     """What there is of one array; `now` is the host's clock, `marked` that tasks do not begin.
 
     `astray` says why it is not looked for where it is, so that nothing follows from not finding it.
-    `failures` are the last failed tries by index.
+    `failures` are the last failed tries by index. `cancelled` is that its tasks are told to end,
+    `begun` that one of them has opened its log.
     """
 
     state: State | None
@@ -36,6 +40,8 @@ class Array:
     marked: bool = False
     astray: str = ""
     failures: Mapping[int, Result] = field(default_factory=dict)
+    cancelled: bool = False
+    begun: bool = False
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -70,15 +76,36 @@ class Array:
             return False
         if len(self.results) >= state.total:
             return True
-        if self.astray:
+        if self.astray or self.is_lost:
             return False
         return all(self.now - (job.end or 0) >= COMES_BACK_SECONDS for job in self.jobs)
 
     @property
-    def is_void(self) -> bool:
-        """Whether it was about to be submitted, and Slurm has nothing of it."""
+    def is_lost(self) -> bool:
+        """Whether it was submitted, Slurm has nothing of it, and none of its tasks has begun.
+
+        A controller that is killed forgets what it had not saved yet, and an array of which all
+        tasks were cancelled is forgotten in time.
+        """
         state = self.state
-        return state is not None and state.step is Step.SUBMITTING and not self.numbers
+        if state is None or state.step not in (Step.SUBMITTED, Step.OPENED):
+            return False
+        wrote = self.begun or self.results or self.failures
+        return not (self.jobs or wrote or self.astray)
+
+    @property
+    def is_void(self) -> bool:
+        """Whether Slurm has nothing of it and it was never let run: it is to be submitted."""
+        state = self.state
+        if state is None or self.numbers:
+            return False
+        return state.step is Step.SUBMITTING or (state.step is Step.SUBMITTED and self.is_lost)
+
+    @property
+    def prune_was_stopped(self) -> bool:
+        """Whether its tasks are told to end, and Slurm has not heard of it."""
+        going_or_gone = (Phase.ENDED, Phase.COMPLETING)
+        return self.cancelled and any(job.phase not in going_or_gone for job in self.jobs)
 
     @property
     def has_ended(self) -> bool:
@@ -126,8 +153,17 @@ def array_of(name: str, found: Survey) -> Array:
     ]
     results = found.results.get(name, {})
     astray = _astray(state, jobs, found)
-    marked, failures = name in found.marked, found.failures.get(name, {})
-    return Array(state, jobs, results, found.host_epoch, marked, astray, failures)
+    return Array(
+        state,
+        jobs,
+        results,
+        found.host_epoch,
+        name in found.marked,
+        astray,
+        found.failures.get(name, {}),
+        cancelled=name in found.cancelled,
+        begun=name in found.begun,
+    )
 
 
 def _astray(state: State | None, jobs: Sequence[Job], found: Survey) -> str:

@@ -9,6 +9,7 @@ from converter.reconcile.slurm.array import Array
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.comment import comment_of
 from converter.slurm.job import Phase
+from converter.slurm.layout import state_file
 from converter.slurm.state import Step
 from converter.slurm.survey import Survey
 from converter.wording import first_few
@@ -35,8 +36,10 @@ def objection(
             _again,
             _twice,
             _on_its_way,
+            _lost,
             _forgotten,
             _applied_elsewhere,
+            _ending,
             _other_work,
             _changed,
         )
@@ -102,12 +105,26 @@ def _on_its_way(part: Submission, array: Array, found: Survey) -> str:
             "it was submitted and is gone, and tasks of it have run: write a new campaign file to "
             "run it again"
         )
-    rest = state.at + ON_ITS_WAY_SECONDS - found.host_epoch
+    # The clock may have been ahead then.
+    rest = min(state.at, found.host_epoch) + ON_ITS_WAY_SECONDS - found.host_epoch
     if rest <= 0:
         return ""
     return (
         f"an apply was stopped while it submitted it, which may still be on its way: apply again "
         f"in {rest} s"
+    )
+
+
+def _lost(part: Submission, array: Array, found: Survey) -> str:
+    """It was let run, and none of its tasks has: that is no end to be recorded."""
+    state = array.state
+    if state is None or array.is_void or not array.is_lost:
+        return ""
+    file = state_file(found.directory, state.repository, part.name)
+    return (
+        f"Slurm has no array {state.job} any more, and no task of it has begun: Slurm has lost it, "
+        f"or all of it was cancelled. To have it run, delete {file} on the Slurm host and apply "
+        "again; to give it up, remove the campaign"
     )
 
 
@@ -136,6 +153,22 @@ def _applied_elsewhere(part: Submission, array: Array, found: Survey) -> str:
                 f"this one, write `repository: {state.repository}` into converter.yaml, else give "
                 "the campaign file another name"
             )
+    return ""
+
+
+def _ending(part: Submission, array: Array, found: Survey) -> str:
+    """A prune forgets an array at once, and Slurm gives its tasks some time to end."""
+    if array.numbers or (array.state is not None and not array.is_void):
+        return ""
+    for name, jobs in found.jobs.items():
+        for job in jobs:
+            comment = comment_of(job.comment)
+            same = comment is not None and comment.digest == part.digest
+            if same and job.phase is Phase.COMPLETING and name not in found.states:
+                return (
+                    f"its volumes are those of {name} (array {job.array_job_id or job.job_id}), "
+                    "which was cancelled and whose tasks are ending: apply again in a moment"
+                )
     return ""
 
 

@@ -3,10 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from converter.reconcile.slurm.array import arrays_in, by_campaign, campaign_of
+from converter.reconcile.slurm.array import Array, arrays_in, by_campaign, campaign_of
 from converter.reconcile.slurm.objections import Claims, objection
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.survey import Survey
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """An array of a campaign that git has, but cut into other parts."""
+
+    name: str
+    campaign: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +22,8 @@ class Plan:
     """What is done, by the names of arrays. `held_back` is by campaign, with the reason.
 
     `paused` and `resumed` are those that git pauses and lets run, whether or not anything is to be
-    written for it. `unwanted` are arrays and records that git has no more.
+    written for it. `strays` are what else there is of campaigns that git pauses. `unwanted` are
+    arrays and records that git has no more.
     """
 
     held_back: Mapping[str, str]
@@ -22,6 +31,7 @@ class Plan:
     ended: tuple[str, ...] = ()
     finished: tuple[str, ...] = ()
     paused: tuple[Submission, ...] = ()
+    strays: tuple[Stray, ...] = ()
     resumed: tuple[Submission, ...] = ()
     unwanted: tuple[str, ...] = ()
 
@@ -38,6 +48,7 @@ def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
     held_back: dict[str, str] = {}
     submitted: list[Submission] = []
     finished, paused, resumed = [], [], []
+    strays: list[Stray] = []
     for campaign, parts in campaigns.items():
         reason = objection(parts, there.get(campaign, ()), arrays, found) or claims.objection(
             parts, arrays
@@ -46,7 +57,7 @@ def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
             held_back[campaign] = reason
         for part in parts:
             array = arrays[part.name]
-            if (array.has_ended and not array.runs_again) or array.has_gone:
+            if _is_over(array):
                 continue
             if part.suspended:
                 # Of what is new and held back there is nothing to pause.
@@ -55,6 +66,12 @@ def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
                 resumed.append(part)
             if not reason and not array.numbers:
                 submitted.append(part)
+        if any(part.suspended for part in parts):
+            strays += (
+                Stray(name, campaign)
+                for name, array in there.get(campaign, {}).items()
+                if name not in names and not _is_over(array)
+            )
         if not reason and all(arrays[part.name].has_ended for part in parts):
             finished.append(campaign)
     return Plan(
@@ -63,6 +80,7 @@ def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
         tuple(sorted(name for name, array in arrays.items() if array.has_gone)),
         tuple(finished),
         tuple(paused),
+        tuple(strays),
         tuple(resumed),
         # A campaign that git has, cut into other parts, is held back.
         tuple(
@@ -73,3 +91,7 @@ def plan(wanted: Sequence[Submission], found: Survey) -> Plan:
             )
         ),
     )
+
+
+def _is_over(array: Array) -> bool:
+    return (array.has_ended and not array.runs_again) or array.has_gone

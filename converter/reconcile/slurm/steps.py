@@ -27,6 +27,7 @@ from converter.slurm.layout import (
     WRITTEN,
     job_directory,
     repository_key,
+    state_file,
 )
 from converter.slurm.session import Session
 from converter.slurm.state import State, Step
@@ -109,6 +110,10 @@ class Steps:
         """Put the mark there, or take it away, by which a task sees that it is not to begin."""
         mark = f"{self.directory(name)}/{PAUSED}"
         self.session.run(*(("touch", mark) if paused else ("rm", "-f", mark)))
+
+    def revive(self, name: str) -> None:
+        """Take away the mark of a prune that was stopped, by which a task ends at once."""
+        self.session.run("rm", "-f", f"{self.directory(name)}/{CANCELLED}")
 
     def open(self, jobs: tuple[Job, ...]) -> int:
         """Open the gates that are shut and ours to open; gives how many."""
@@ -208,7 +213,7 @@ class Steps:
         return deadline_in(self.session.seconds)
 
     def _state_file(self, name: str) -> str:
-        return f"{self.session.directory}/state/{repository_key(self.repository)}/{name}.json"
+        return state_file(self.session.directory, self.repository, name)
 
 
 def _packed(files: Mapping[str, str]) -> bytes:

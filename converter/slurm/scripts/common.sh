@@ -64,8 +64,11 @@ enter_fenced() {
 
 # put FILE: its new content from standard input, whole or not at all, also if the machine fails.
 put() {
-    cat > "$1.new"
-    sync "$1.new"
+    cat > "$1.new" && sync "$1.new" || {
+        rm -f "$1.new"
+        echo "$1 cannot be written: make room for it, and see that whoever applies may write there" >&2
+        exit 1
+    }
     mv -T "$1.new" "$1"
     sync "$(dirname "$1")"
 }

@@ -14,6 +14,14 @@ fi
 exec 9>>"$directory/lock"
 flock 9
 epoch=$(cat "$directory/epoch" 2>/dev/null || echo 0)
+case $epoch in
+    0 | [1-9]*) ;;
+    *) epoch= ;;
+esac
+case $epoch in
+    # Whatever somebody has made of it: another number than that of any apply that may still send.
+    '' | *[!0-9]* | ????????????????*) epoch=$(date +%s) ;;
+esac
 epoch=$((epoch + 1))
 echo "$epoch" | put "$directory/epoch"
 printf '%s, since %s\n' "$who" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" | put "$directory/apply.holder"

@@ -2,8 +2,10 @@
 # what tasks have written.
 #
 # In this order: a task that ends in the meantime is then known by its result, and never taken for
-# one that is gone without.
+# one that is gone without. Standard input names arrays whose results are read even if their directory
+# says that they have ended, which spares the look at all that was ever run.
 directory=$1 repository=$2
+anyway=" $(tr '\n' ' ') "
 # One that is not mounted would look as if nothing had ever been applied.
 require_directory "$directory"
 date +%s
@@ -12,19 +14,22 @@ id -un
 scontrol show config
 echo '==state=='
 # A file that is there and cannot be read, or is empty, must not look like a campaign that is new.
+# Each line comes with the name of its file, so that one that is cut spoils no other. A copy that
+# somebody has put aside, as NAME.old.json, is none.
 if [ -d "$directory/state/$repository" ]; then
-    find "$directory/state/$repository" -name '*.json' -exec sh -c '
-        cat "$@" || for file; do
+    cd "$directory/state/$repository"
+    find . -maxdepth 1 -name '*.json' ! -name '*[!a-z0-9-]*.json' -exec sh -c '
+        grep --text --with-filename "" "$@" || for file; do
             if [ -e "$file" ] && ! cat "$file" >/dev/null; then exit 1; fi
         done
         for file; do
-            if [ -e "$file" ] && ! [ -s "$file" ]; then echo; fi
+            if [ -e "$file" ] && ! [ -s "$file" ]; then echo "$file:"; fi
         done' sh {} +
 fi
 # Of a repository that has another name by now they say what has run. Others' may be closed to us.
 echo '==elsewhere=='
 if cd "$directory/state" 2>/dev/null; then
-    find . -path "./$repository" -prune -o -name '*.json' -exec cat {} + 2>/dev/null || true
+    find . -path "./$repository" -prune -o -name '*.json' -exec grep --text --no-filename '' {} + 2>/dev/null || true
 fi
 echo '==squeue=='
 squeue --all --json
@@ -34,15 +39,20 @@ echo '==results=='
 [ -d "$directory/campaigns/$repository" ] || exit 0
 cd "$directory/campaigns/$repository"
 for name in *; do
-    if [ -e "$name/paused" ]; then
-        echo "$name/paused"
-    fi
+    for mark in paused cancelled ended; do
+        [ ! -e "$name/$mark" ] || echo "$name/$mark"
+    done
     if [ -e "$name/ended" ]; then
-        echo "$name/ended"
-    elif [ -d "$name/results" ]; then
-        # Names with a dot are on their way, and may be gone. 1 is that there is nothing.
-        for kind in results failures; do
-            [ ! -d "$name/$kind" ] || grep -r --with-filename --exclude='.*' '' "$name/$kind" || [ $? -eq 1 ]
-        done
+        case $anyway in
+            *" $name "*) ;;
+            *) continue ;;
+        esac
     fi
+    [ -d "$name/results" ] || continue
+    # Names with a dot are on their way, and may be gone. 1 is that there is nothing.
+    for kind in results failures; do
+        [ ! -d "$name/$kind" ] || grep -r --with-filename --exclude='.*' '' "$name/$kind" || [ $? -eq 1 ]
+    done
+    set -- "$name/logs/"*
+    [ ! -e "$1" ] || echo "$name/begun"
 done

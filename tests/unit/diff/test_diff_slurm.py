@@ -33,6 +33,10 @@ def diff(*wants: Submission, found: Survey, prune: bool = False) -> Comparison:
 
 
 RESUME = "resume: Array/letters: what waits may start"
+REVIVED = (
+    "change: Array/letters: a prune of it was stopped, and its tasks end without having run: that "
+    "is undone"
+)
 OPENED = "resume: Array/letters: its gate was shut and is opened: what waits may start"
 WINDOW = "change: Array/letters: window 2 -> 3"
 CASES: Sequence[tuple[Submission, State | None, list[Job], list[str]]] = [
@@ -119,6 +123,26 @@ def test_one_array(part: Submission, kept: State | None, jobs: list[Job], lines:
     assert told(found) == lines
     differs = any(not line.startswith(("note", "finished")) for line in lines)
     assert found.exit_code == (2 if differs else 0)
+
+
+def test_a_prune_that_was_stopped() -> None:
+    """The file is back, and the tasks of the array would end at once."""
+    for jobs, lines in (([waiting(LETTERS)], [REVIVED]), ([task(LETTERS, 0, "COMPLETING")], [])):
+        found = survey_of([state(LETTERS)], jobs, cancelled={"letters"})
+        assert told(diff(LETTERS, found=found)) == lines
+    found = survey_of([state(LETTERS)], [waiting(LETTERS)], cancelled={"letters"})
+    assert REVIVED not in told(diff(found=found))
+
+
+def test_what_git_pauses_is_paused_also_as_other_parts() -> None:
+    parts = [
+        wanted(f"atlas-part{part}", campaign="atlas", part=part, suspended=True) for part in (1, 2)
+    ]
+    whole = wanted("atlas", 8)
+    found = survey_of([state(whole)], [waiting(whole)])
+    first, second = told(diff(*parts, found=found))
+    assert first.startswith("held back: campaign atlas: its list of volumes differs")
+    assert second == "pause: Array/atlas: what waits does not start"
 
 
 def test_a_new_campaign_is_shown_whole() -> None:
@@ -219,7 +243,7 @@ class TestGone:
         assert f"{HOLD}; {LIFTED}, and --prune cancels it then" in line
         # Nothing of it runs any more.
         assert told(diff(found=survey_of([state(LETTERS, Step.ENDED)]))) == []
-        assert told(diff(found=survey_of([state(LETTERS)]))) == []
+        assert told(diff(found=survey_of([state(LETTERS)], begun={"letters"}))) == []
 
     def test_with_prune_they_are_cancelled(self) -> None:
         assert list(map(str, self.prune(self.live))) == ["prune: Array/letters"]

@@ -206,7 +206,13 @@ ROWS = (
     Row(
         "git's hold is left, which no apply has lifted",
         seen(kept(LETTERS), jobs=[held(1, LETTERS)]),
-        [("unknown", "it is Paused: not by git, which lets it run: apply again", "")],
+        [
+            (
+                "unknown",
+                "it is Paused: an apply was stopped while it paused or resumed it: apply again",
+                "",
+            )
+        ],
     ),
     Row(
         "another list",

@@ -134,7 +134,7 @@ PHASES: Sequence[tuple[str, State | None, Sequence[Job], Phase, str]] = (
         kept(),
         [held(1)],
         Phase.PAUSED,
-        "not by git, which lets it run: apply again",
+        "an apply was stopped while it paused or resumed it: apply again",
     ),
     (
         "its gate is shut",
@@ -179,7 +179,13 @@ PHASES: Sequence[tuple[str, State | None, Sequence[Job], Phase, str]] = (
         "its tasks have ended, and one that failed may come back within a minute",
     ),
     ("its tasks have ended without a word", kept(), [task(0, "FAILED")], Phase.FAILED, ""),
-    ("Slurm has forgotten it", kept(), [], Phase.FAILED, ""),
+    (
+        "Slurm has forgotten it, and none of its tasks has begun",
+        kept(),
+        [],
+        Phase.MISSING,
+        "Slurm has nothing of it any more: apply again",
+    ),
     ("what nobody knows may run", kept(), [task(0, "BEWITCHED")], Phase.RUNNING, ""),
     ("finished", over(), [], Phase.FINISHED, ""),
     ("some failed", over(LETTERS, "letters-1"), [], Phase.PARTLY_FAILED, ""),

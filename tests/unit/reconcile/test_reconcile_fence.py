@@ -65,7 +65,7 @@ def test_repositories_that_share_a_namespace_are_told_apart() -> None:
     assert (after, warnings) == ({"other": LAST, "repo": OURS}, [])
 
 
-@pytest.mark.parametrize("spoilt", ["", "[]", "{", '{"repo": 3}'])
+@pytest.mark.parametrize("spoilt", ["", "[]", "{", '{"repo": 3}', "[" * 100_000])
 def test_a_spoilt_memory_is_none(spoilt: str) -> None:
     annotations = {APPLIED_COMMITS_ANNOTATION: spoilt, "kept": "x"}
     after = fence(Order.OLDER).pass_through(annotations, lambda _: None)

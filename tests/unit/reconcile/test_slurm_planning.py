@@ -46,6 +46,7 @@ WHOLE = submission("atlas", 8)
 RECORDED = (over(),)
 RUNS = (task(0), task(1), record(array_tasks="2-3"))
 COMES_BACK = (task(0, "FAILED", end=NOW - 30), task(1, "COMPLETED", end=NOW - 30))
+BEGUN = frozenset({"letters"})
 KILLED = tuple(task(index, "TIMEOUT") for index in range(4))
 
 
@@ -145,13 +146,54 @@ ROWS = (
         "letters: recorded",
     ),
     Row(
-        "cancelled before it was let run",
+        "never let run, and Slurm has nothing of it",
         [LETTERS],
         seen(kept(step=Step.SUBMITTED)),
+        "letters: submitted, let run",
+    ),
+    Row(
+        "the same, and paused",
+        [PAUSED],
+        seen(kept(PAUSED, Step.SUBMITTED)),
+        "letters: submitted, paused",
+    ),
+    Row(
+        "the same, and a task of it has begun all the same",
+        [LETTERS],
+        seen(kept(step=Step.SUBMITTED), begun=BEGUN),
         "letters: recorded",
     ),
     Row(
-        "ended, while git has another list", [LONGER], seen(kept()), "letters: held back, recorded"
+        "let run, Slurm has nothing of it, and no task has begun",
+        [LETTERS],
+        seen(kept(), directory="/shared"),
+        "letters: held back",
+        "Slurm has no array 31 any more, and no task of it has begun",
+    ),
+    Row(
+        "the same, and git pauses it",
+        [PAUSED],
+        seen(kept()),
+        "letters: held back, paused",
+        "no task of it has begun",
+    ),
+    Row(
+        "the same, and a try of it has failed",
+        [LETTERS],
+        seen(kept(), failures={"letters": ended(1)}),
+        "letters: recorded",
+    ),
+    Row(
+        "cancelled, and Slurm remembers it",
+        [LETTERS],
+        seen(kept(), jobs=[record(state="CANCELLED", end=NOW - 600)]),
+        "letters: recorded",
+    ),
+    Row(
+        "ended, while git has another list",
+        [LONGER],
+        seen(kept(), begun=BEGUN),
+        "letters: held back, recorded",
     ),
     Row(
         "a task has failed, and comes back in a moment",
@@ -296,6 +338,13 @@ ROWS = (
         "which may still be on its way: apply again in 120 s",
     ),
     Row(
+        "killed while it submitted, when the clock was a day ahead",
+        [LETTERS],
+        seen(submitting(-86400)),
+        "letters: held back",
+        "which may still be on its way: apply again in 120 s",
+    ),
+    Row(
         "killed while it submitted, a second too early",
         [LETTERS],
         seen(submitting(119)),
@@ -380,11 +429,45 @@ ROWS = (
     Row(
         "cut into other parts, of which one is live",
         [WHOLE],
-        seen(kept(ONE), kept(TWO, job=32), jobs=[record(ONE)]),
+        seen(kept(ONE), kept(TWO, job=32), jobs=[record(ONE)], begun={"atlas-part2"}),
         "atlas: held back; atlas-part2: recorded",
         "its list of volumes differs from what was applied as atlas-part1, atlas-part2",
     ),
+    Row(
+        "cut into other parts, and git pauses it",
+        [replace(WHOLE, suspended=True)],
+        seen(kept(ONE), kept(TWO, job=32), jobs=[record(ONE)], begun={"atlas-part2"}),
+        "atlas: held back; atlas-part1: paused as it was; atlas-part2: recorded",
+        "its list of volumes differs from what was applied as atlas-part1, atlas-part2",
+    ),
+    Row(
+        "cut into more parts, and git pauses it",
+        [replace(ONE, suspended=True), replace(TWO, suspended=True)],
+        seen(kept(WHOLE), jobs=[record(WHOLE)]),
+        "atlas: held back, paused as it was",
+        "its list of volumes differs from what was applied as atlas",
+    ),
+    Row(
+        "the same, one part is there, and nothing is kept of the other array",
+        [replace(ONE, suspended=True), replace(TWO, suspended=True)],
+        seen(kept(ONE), jobs=[record(ONE), record(WHOLE)]),
+        "atlas: held back, paused as it was; atlas-part1: paused",
+        "its list of volumes differs from what was applied as atlas",
+    ),
     # The same volumes.
+    Row(
+        "under another name its tasks are ending, after a prune",
+        [RENAMED],
+        seen(jobs=[task(1, "COMPLETING")]),
+        "letters-again: held back",
+        "its volumes are those of letters (array 31), which was cancelled and whose tasks are end",
+    ),
+    Row(
+        "other work is ending, after a prune",
+        [submission("maps", inputs="maps")],
+        seen(jobs=[task(1, "COMPLETING")]),
+        "maps: submitted, let run",
+    ),
     Row(
         "a volume is in a campaign that is live",
         [LETTERS, SHARES],
@@ -462,7 +545,7 @@ ROWS = (
     Row(
         "its cluster is the same one, and has forgotten it",
         [LETTERS],
-        seen(kept(cluster="hpc", user="anna"), cluster="hpc", user="bob"),
+        seen(kept(cluster="hpc", user="anna"), cluster="hpc", user="bob", begun=BEGUN),
         "letters: recorded",
     ),
     Row(
@@ -481,7 +564,7 @@ ROWS = (
     Row(
         "who submitted it asks, and it is forgotten",
         [LETTERS],
-        seen(kept(user="anna"), user="anna", is_private=True),
+        seen(kept(user="anna"), user="anna", is_private=True, begun=BEGUN),
         "letters: recorded",
     ),
     Row(
@@ -538,7 +621,7 @@ ROWS = (
     Row(
         "left git, and its end was seen by nobody",
         [],
-        seen(kept()),
+        seen(kept(), begun=BEGUN),
         "letters: recorded, not in git",
     ),
 )
@@ -553,6 +636,7 @@ def words(found: Plan) -> str:
         "finished": set(found.finished),
         "paused": {each.name for each in found.paused},
         "let run": {each.name for each in found.resumed},
+        "paused as it was": {each.name for each in found.strays},
         "not in git": set(found.unwanted),
     }
     return "; ".join(

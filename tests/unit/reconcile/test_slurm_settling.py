@@ -48,7 +48,8 @@ def test_another_priority_is_held_back_until_the_array_has_ended() -> None:
 def test_what_has_ended_lays_claim_to_no_volume_recorded_or_not() -> None:
     again = replace(wanted("letters-retry1", 1), volumes=LETTERS.volumes[:1])
     for step in (Step.OPENED, Step.ENDED):
-        intended = plan([LETTERS, again], survey_of([state(LETTERS, step)]))
+        found = survey_of([state(LETTERS, step)], begun={"letters"})
+        intended = plan([LETTERS, again], found)
         assert intended.submitted == (again,)
     live = plan([LETTERS, again], survey_of([state(LETTERS)], [task(LETTERS, 3)]))
     assert "volume letters-0 is in campaign letters too" in live.held_back["letters-retry1"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -35,9 +35,11 @@ class Told(Host):
     code: int = 0
     err: str = ""
 
+    anyway: str = ""
+
     def run(self, script: str, *arguments: str, seconds: float, data: bytes = b"") -> Answer:
         assert (script, arguments) == ("survey.sh", ("/shared", repository_key(REPOSITORY)))
-        return Answer(self.code, self.out, self.err)
+        return Answer(self.code, self.anyway if data == b"letters\n" else self.out, self.err)
 
 
 def text(
@@ -49,13 +51,26 @@ def text(
     elsewhere: Sequence[State | str] = (),
 ) -> str:
     return (
-        f"{now}\n==slurm==\n{slurm}==state==\n{lines(states)}==elsewhere==\n{lines(elsewhere)}"
+        f"{now}\n==slurm==\n{slurm}==state==\n{files(states)}==elsewhere==\n{lines(elsewhere)}"
         f"==squeue==\n{answer(*jobs)}\n==results==\n{written}"
     )
 
 
 def lines(states: Sequence[State | str]) -> str:
     return "".join(each if isinstance(each, str) else each.to_json() for each in states)
+
+
+def files(states: Sequence[State | str]) -> str:
+    """One file each; what is a text is the lines of that of letters."""
+    found = [
+        ("letters", each) if isinstance(each, str) else (each.name, each.to_json())
+        for each in states
+    ]
+    return "".join(f"./{name}.json:{line}\n" for name, text in found for line in _lines(text))
+
+
+def _lines(text: str) -> list[str]:
+    return text.split("\n")[:-1]
 
 
 def look(out: str) -> Survey:
@@ -132,6 +147,67 @@ def test_an_array_whose_comment_somebody_wrote_has_not_gone() -> None:
 def test_what_is_kept(line: State | str, states: list[str], unreadable: int) -> None:
     found = look(text(line))
     assert (list(found.states), found.unreadable) == (states, unreadable)
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["", "cut", over().to_json()[:90], "[" * 100_000],
+    ids=["empty", "short", "cut", "deep"],
+)
+def test_one_file_that_cannot_be_read_spoils_no_other(other: str) -> None:
+    maps = replace(kept(), name="maps", campaign="maps")
+    found = look(text(f"{other}\n", maps))
+    assert (list(found.states), found.unreadable) == (["maps"], 1)
+
+
+def test_a_copy_of_a_state_under_another_name_is_none() -> None:
+    out = text(over()).replace(
+        "==elsewhere==", f"./letters-old.json:{kept().to_json()}==elsewhere=="
+    )
+    found = look(out)
+    assert (found.states, found.unreadable) == ({"letters": over()}, 0)
+
+
+@pytest.mark.parametrize(
+    ("state", "jobs", "read"),
+    [
+        (over(), (), False),
+        (over(), (of_squeue(),), False),
+        (kept(), (), True),
+        (kept(step=Step.SUBMITTING), (), True),
+        (None, (of_squeue(),), True),
+        (None, (), False),
+    ],
+    ids=[
+        "its end is kept",
+        "the same, and it is queued again",
+        "an older state",
+        "a much older state",
+        "no state, and it is queued again",
+        "no state",
+    ],
+)
+def test_results_are_read_unless_the_end_is_kept(
+    state: State | None, jobs: Sequence[dict[str, Any]], read: bool
+) -> None:
+    """The directory says that it has ended, and what is kept may have been put back from before."""
+    states = (state,) if state is not None else ()
+    ended = "letters/ended\n"
+    anyway = f"{ended}letters/results/0:0 1 2026-12-01T14:19:37Z\n"
+    told = Told(
+        out=text(*states, jobs=jobs, written=ended),
+        anyway=text(*states, jobs=jobs, written=anyway),
+    )
+    found = survey(told, "/shared", REPOSITORY, seconds=10)
+    assert (list(found.results) == ["letters"]) is read
+    assert found.ended == {"letters"}
+
+
+def test_the_marks_of_a_directory() -> None:
+    written = "letters/paused\nmaps/cancelled\nmaps/begun\natlas/ended\natlas/other\n"
+    found = look(text(kept(), written=written))
+    assert (found.marked, found.cancelled) == ({"letters"}, {"maps"})
+    assert (found.begun, found.ended) == ({"maps"}, {"atlas"})
 
 
 def test_what_tasks_have_written() -> None:
