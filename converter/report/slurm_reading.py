@@ -17,6 +17,7 @@ from converter.report.model import PHASES, About, Model, Quota, Words
 from converter.report.slurm_queue import slurm_queues
 from converter.report.slurm_timeline import slurm_timeline
 from converter.report.times import moment_at
+from converter.wording import first_few
 
 # One look has the controller tell of every job that it has: those who run one ask for patience.
 SECONDS: Final = 15.0
@@ -77,6 +78,7 @@ def slurm_model(seen: SlurmLook, commit: str) -> Model:
 
 
 def _unread(seen: SlurmLook) -> tuple[str, ...]:
-    number = seen.found.unreadable
-    files = f"{number} files of the state on the Slurm host, so that campaigns may be missing here"
-    return (files,) if number else ()
+    if not seen.found.unreadable:
+        return ()
+    files = first_few(seen.found.unreadable)
+    return (f"{files} of the state on the Slurm host, so that campaigns may be missing here",)

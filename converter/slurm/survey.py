@@ -47,7 +47,7 @@ class Survey:
     """What there is of one repository, by the names of its arrays.
 
     `jobs` are Slurm's records of each, `results` what its tasks have written, by index.
-    `unreadable` counts files of the state that cannot be read. `host_epoch` is the host's clock.
+    `unreadable` names the files of the state that cannot be read. `host_epoch` is the host's clock.
     `others` are the jobs of others that wait, as far as Slurm shows them. `ended` are arrays whose
     directory says that they have ended, `marked` those whose directory tells tasks not to begin,
     `cancelled` those whose directory tells them that they are to end, and `begun` those of which a
@@ -62,7 +62,7 @@ class Survey:
     states: Mapping[str, State]
     jobs: Mapping[str, Sequence[Job]]
     results: Mapping[str, Mapping[int, Result]]
-    unreadable: int = 0
+    unreadable: Sequence[str] = ()
     others: Sequence[Job] = ()
     ended: Set[str] = frozenset()
     marked: Set[str] = frozenset()
@@ -167,24 +167,24 @@ def _elsewhere(lines: Iterable[str]) -> tuple[State, ...]:
     return tuple(found)
 
 
-def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], int]:
-    """The states by name, and how many files hold none."""
+def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], tuple[str, ...]]:
+    """The states by name, and the files that hold none."""
     files: dict[str, list[str]] = {}
     for line in lines:
         if match := _KEPT.fullmatch(line):
             files.setdefault(match["name"], []).append(match["line"])
     found: dict[str, State] = {}
-    unreadable = 0
+    unreadable: list[str] = []
     for name, kept in files.items():
         try:
             state = state_of("\n".join(kept))
         except UnreadableState:
-            unreadable += 1
+            unreadable.append(f"{name}.json")
         else:
             # One of another name is a copy.
             if state.repository == repository and state.name == name:
                 found[name] = state
-    return found, unreadable
+    return found, tuple(sorted(unreadable))
 
 
 def _marks(lines: Iterable[str]) -> Mapping[str, Set[str]]:

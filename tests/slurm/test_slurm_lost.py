@@ -86,7 +86,7 @@ def test_a_state_that_is_empty_is_not_none(team: SlurmTeam) -> None:
     state_file(team).write_text("")
     shutil.rmtree(next((team.shared / "campaigns").glob("*/letters")))
     done = team.apply(code=3)
-    assert "1 files of the state on the Slurm host cannot be read" in done.stderr
+    assert "letters.json in " in done.stderr
     assert "0 applied" in done.stdout
 
 

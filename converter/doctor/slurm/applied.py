@@ -59,9 +59,9 @@ def state_finding(found: Survey | Unknown, directory: str) -> Finding:
         )
     if found.unreadable:
         return _STATE.fault(
-            f"{found.unreadable} files in {directory} cannot be read: campaigns of which nothing "
-            "else is kept are held back, since they may have run already",
-            "repair them, or delete those whose campaigns have not run",
+            f"{first_few(found.unreadable)} in {directory} cannot be read: campaigns of which "
+            "nothing else is kept are held back, since they may have run already",
+            "repair what cannot be read, or delete it where its campaign has not run",
         )
     return _STATE.ok(f"what is kept of {len(found.states)} arrays can be read")
 

@@ -9,6 +9,7 @@ from converter.reconcile.slurm.submission import Submission
 from converter.slurm.state import State
 from converter.slurm.survey import Survey
 from converter.times import instant, rfc3339
+from converter.wording import first_few
 
 
 def ended(array: Array, volumes: Sequence[str], now: int) -> Record | None:
@@ -38,7 +39,9 @@ def volumes_to_retry(campaign: str, found: Survey, wanted: Iterable[Submission])
     arrays = by_campaign(arrays_in(found)).get(campaign)
     if not arrays:
         unread = (
-            f": {found.unreadable} files of the state cannot be read" if found.unreadable else ""
+            f": {first_few(found.unreadable)} of the state cannot be read"
+            if found.unreadable
+            else ""
         )
         raise Refused(f"nothing is known of campaign {campaign} on the Slurm host{unread}")
     failed: list[str] = []

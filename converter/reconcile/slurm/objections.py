@@ -63,9 +63,11 @@ def _astray(part: Submission, array: Array, found: Survey) -> str:
 def _unreadable(part: Submission, array: Array, found: Survey) -> str:
     if array.state is not None or not found.unreadable:
         return ""
+    folder = state_file(found.directory, part.repository, "").rpartition("/")[0]
     return (
-        f"{found.unreadable} files of the state on the Slurm host cannot be read, so that it may "
-        "have run already: repair them, or delete those whose campaigns have not run"
+        f"{first_few(found.unreadable)} in {folder} on the Slurm host cannot be read, so that it "
+        "may have run already: repair what cannot be read, or delete it where its campaign has "
+        "not run"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -95,7 +96,7 @@ def survey(
     *jobs: Job,
     states: tuple[State, ...] = (),
     results: dict[int, Result] | None = None,
-    unreadable: int = 0,
+    unreadable: Sequence[str] = (),
 ) -> Survey:
     """What there is; all results are those of letters."""
     found: dict[str, list[Job]] = {}

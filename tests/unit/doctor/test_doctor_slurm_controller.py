@@ -440,7 +440,7 @@ def test_the_lock_of_an_apply(files: FileFacts | Unknown, status: str, words: st
 
 def test_a_state() -> None:
     holds(state_finding(survey(states=(state(), ended("maps"))), "/d"), "ok", "of 2 arrays")
-    holds(state_finding(survey(unreadable=2), "/d"), "fault", "2 files in /d cannot be read")
+    holds(state_finding(survey(unreadable=["a.json"]), "/d"), "fault", "a.json in /d cannot be")
     holds(state_finding(UNREAD, "/d"), "unknown", "no answer")
 
 

@@ -70,8 +70,8 @@ ROWS = (
     ),
     Row(
         "missing, and apply would hold it back",
-        seen(unreadable=2),
-        [("missing", "2 files of the state on the Slurm host cannot be read", "")],
+        seen(unreadable=["a.json"]),
+        [("missing", "a.json in /state/archive-0eb3e36bfb24 on the Slurm host cannot be read", "")],
     ),
     Row("next", waits("Resources"), [("waits", "it is next, and waits for nodes", "")]),
     Row(

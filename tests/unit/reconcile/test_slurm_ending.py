@@ -57,7 +57,7 @@ def test_all_parts_of_a_campaign_count() -> None:
     ("found", "said"),
     [
         (survey_of(), "nothing is known of campaign letters on the Slurm host"),
-        (survey_of(unreadable=2), "Slurm host: 2 files of the state cannot be read"),
+        (survey_of(unreadable=["a.json"]), "Slurm host: a.json of the state cannot be read"),
         (survey_of([state(LETTERS)], [waiting(LETTERS)]), "has not ended yet"),
         (survey_of([state(LETTERS, Step.SUBMITTING)]), "has not ended yet"),
         # A task that failed a moment ago may be queued again.

@@ -279,21 +279,21 @@ ROWS = (
     Row(
         "its state cannot be read",
         [LETTERS],
-        seen(unreadable=1),
+        seen(unreadable=("maps.json",)),
         "letters: held back",
-        "1 files of the state on the Slurm host cannot be read",
+        "maps.json in ",
     ),
     Row(
         "its state cannot be read, it is live, and git pauses it",
         [PAUSED],
-        seen(jobs=RUNS, unreadable=1),
+        seen(jobs=RUNS, unreadable=("maps.json",)),
         "letters: held back, paused",
         "cannot be read",
     ),
     Row(
         "the state of another cannot be read",
         [LETTERS],
-        seen(kept(), jobs=RUNS, unreadable=1),
+        seen(kept(), jobs=RUNS, unreadable=("maps.json",)),
         "letters: let run",
     ),
     Row(
@@ -695,8 +695,11 @@ RESULTS: Mapping[str, Mapping[int, Result]] = {
 WANTED: Sequence[Submission] = (LETTERS, PAUSED, LONGER, LONGER_PAUSED, OTHER_RECIPE, WIDER)
 
 
+UNREADABLE: Sequence[Sequence[str]] = ((), ("maps.json",))
+
+
 def everything() -> Iterator[tuple[Submission, Survey]]:
-    cells = itertools.product(WANTED, STATES.values(), JOBS.values(), RESULTS.values(), (0, 1))
+    cells = itertools.product(WANTED, STATES.values(), JOBS.values(), RESULTS.values(), UNREADABLE)
     for wanted, state, jobs, results, unreadable in cells:
         states = (state,) if state is not None else ()
         yield wanted, seen(*states, jobs=jobs, results={"letters": results}, unreadable=unreadable)

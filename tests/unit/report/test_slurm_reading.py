@@ -324,8 +324,8 @@ def test_an_empty_repository_has_a_page() -> None:
 
 
 def test_state_that_cannot_be_read_is_named() -> None:
-    (line,) = model(seen(unreadable=2)).unread
-    assert line == "2 files of the state on the Slurm host, so that campaigns may be missing here"
+    (line,) = model(seen(unreadable=["a.json"])).unread
+    assert line == "a.json of the state on the Slurm host, so that campaigns may be missing here"
 
 
 def test_what_somebody_wrote_in_slurm_is_a_text() -> None:

@@ -22,6 +22,7 @@ from converter.slurm.survey import Result, Survey, survey
 
 OURS = LETTERS.comment("c0ffee")
 THEIRS = written(Comment("letters", digest=LETTERS.digest, repository=repository_key("other")))
+BAD = ("letters.json",)
 HELD_ALONE = written(Comment())
 SLURM = "anna\nClusterName             = hpc\nPrivateData             = none\n"
 UP_TO_STATE = f"{NOW}\n==slurm==\n{SLURM}"
@@ -135,16 +136,16 @@ def test_an_array_whose_comment_somebody_wrote_has_not_gone() -> None:
 @pytest.mark.parametrize(
     ("line", "states", "unreadable"),
     [
-        (kept(), ["letters"], 0),
-        ("\n", [], 1),
-        ("{}\n", [], 1),
-        (kept().to_json().strip() + kept().to_json(), [], 1),
-        (kept().to_json()[:50] + "\n", [], 1),
-        (kept().to_json().replace(REPOSITORY, "another"), [], 0),
+        (kept(), ["letters"], ()),
+        ("\n", [], BAD),
+        ("{}\n", [], BAD),
+        (kept().to_json().strip() + kept().to_json(), [], BAD),
+        (kept().to_json()[:50] + "\n", [], BAD),
+        (kept().to_json().replace(REPOSITORY, "another"), [], ()),
     ],
     ids=["whole", "empty", "no state", "two in a line", "cut", "of another repository"],
 )
-def test_what_is_kept(line: State | str, states: list[str], unreadable: int) -> None:
+def test_what_is_kept(line: State | str, states: list[str], unreadable: tuple[str, ...]) -> None:
     found = look(text(line))
     assert (list(found.states), found.unreadable) == (states, unreadable)
 
@@ -157,7 +158,7 @@ def test_what_is_kept(line: State | str, states: list[str], unreadable: int) -> 
 def test_one_file_that_cannot_be_read_spoils_no_other(other: str) -> None:
     maps = replace(kept(), name="maps", campaign="maps")
     found = look(text(f"{other}\n", maps))
-    assert (list(found.states), found.unreadable) == (["maps"], 1)
+    assert (list(found.states), found.unreadable) == (["maps"], BAD)
 
 
 def test_a_copy_of_a_state_under_another_name_is_none() -> None:
@@ -165,7 +166,7 @@ def test_a_copy_of_a_state_under_another_name_is_none() -> None:
         "==elsewhere==", f"./letters-old.json:{kept().to_json()}==elsewhere=="
     )
     found = look(out)
-    assert (found.states, found.unreadable) == ({"letters": over()}, 0)
+    assert (found.states, found.unreadable) == ({"letters": over()}, ())
 
 
 @pytest.mark.parametrize(
@@ -282,7 +283,7 @@ def test_what_was_applied_for_other_repositories_is_read_as_far_as_it_can_be() -
     found = look(text(kept(), elsewhere=[other, "{}\n", "half"]))
     assert found.elsewhere == (other,)
     assert list(found.states) == ["letters"]
-    assert found.unreadable == 0
+    assert found.unreadable == ()
 
 
 def test_of_failed_tries_the_last_of_each_volume_counts() -> None:
