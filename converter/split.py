@@ -6,8 +6,10 @@ and a file has no limit. Whatever else is said of a campaign (pause, status, pru
 its parts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
 from typing import Final
 
 from converter.model import Campaign, Settings, Volume
@@ -23,11 +25,15 @@ NAME_LENGTH: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One Job's or job array's share of a campaign. `index` counts the campaign's parts from 1."""
+    """One Job's or job array's share of a campaign. `index` counts the campaign's parts from 1.
+
+    `window` is how many of its volumes run at once, at most.
+    """
 
     job: str
     index: int
     volumes: tuple[Volume, ...]
+    window: int
 
 
 def split(campaign: Campaign, settings: Settings) -> tuple[Part, ...]:
@@ -35,15 +41,33 @@ def split(campaign: Campaign, settings: Settings) -> tuple[Part, ...]:
 
     A part has at most 10,000 volumes and 900 KiB of ConfigMap data (``volumes.txt`` and
     ``env.txt``); a volume that is larger by itself has a part by itself. A campaign that fits into
-    one part keeps its name. With Slurm a part has at most ``slurm.max_array_size`` volumes.
+    one part keeps its name. With Slurm a part has at most ``slurm.max_array_size`` volumes, and the
+    parts have the window between them; on Kubernetes each has all of it, as far as the quota goes.
     """
     shares = tuple(_shares(campaign, settings))
+    window = min(campaign.window or settings.window, settings.window)
     if len(shares) == 1:
-        return (Part(campaign.name, 1, shares[0]),)
+        return (Part(campaign.name, 1, shares[0], window),)
+    windows = [window] * len(shares)
+    if settings.slurm is not None:
+        windows = shared_window(window, [len(share) for share in shares])
     return tuple(
-        Part(f"{campaign.name[:NAME_LENGTH]}-part{index}", index, share)
-        for index, share in enumerate(shares, start=1)
+        Part(f"{campaign.name[:NAME_LENGTH]}-part{index}", index, share, own)
+        for index, (share, own) in enumerate(zip(shares, windows, strict=True), start=1)
     )
+
+
+def shared_window(window: int, sizes: Sequence[int]) -> list[int]:
+    """A window as it falls to parts of so many volumes, so that they end at about the same time.
+
+    Together they are the window, or 1 for each part where there are more parts than that.
+    """
+    exact = [Fraction(window * size, sum(sizes)) for size in sizes]
+    windows = [max(1, floor(each)) for each in exact]
+    by_rest = sorted(range(len(sizes)), key=lambda part: floor(exact[part]) - exact[part])
+    for part in by_rest[: max(0, window - sum(windows))]:
+        windows[part] += 1
+    return windows
 
 
 def _shares(campaign: Campaign, settings: Settings) -> Iterator[tuple[Volume, ...]]:

@@ -56,7 +56,7 @@ _OF_SETTINGS: Final = (
     "image_cache",
 )
 _TEMPLATE: Final = "source_template"
-_NO_VOLUMES: Final = Part("", 1, ())
+_NO_VOLUMES: Final = Part("", 1, (), 1)
 _OCR: Final = f"image: {EXAMPLE_IMAGE}\ncommand: [ocr, --fast]\n"
 _OTHER: Final = f"image: {EXAMPLE_IMAGE}\ncommand: [ocr, --best]\n"
 _MODEL: Final = "env:\n  MODEL: {}\n"

@@ -74,8 +74,9 @@ def _drift(array: Array, wanted: Wanted | None) -> str:
         return ""
     if state.paused is not wanted.suspended:
         return NOT_PAUSED if wanted.suspended else NOT_RESUMED
-    if state.window != wanted.window:
-        return f"{_WINDOW}{state.window}, and git says {wanted.window}"
+    part = wanted.parts.get(state.name)
+    if part is not None and state.window != part.window:
+        return f"{_WINDOW}{state.window}, and git says {part.window}"
     return ""
 
 

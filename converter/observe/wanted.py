@@ -26,10 +26,13 @@ NOT_RESUMED = "git lets it run, and no apply has resumed it"
 
 @dataclass(frozen=True, slots=True)
 class WantedPart:
-    """One Job: how many volumes it has, and the digest of all that its pods are made from."""
+    """One Job or job array: how many volumes it has, the digest of all that its pods or tasks are
+    made from, and how many of them run at once.
+    """
 
     volumes: int
     inputs: str
+    window: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ def wanted_of(repo: Repo) -> dict[str, Wanted]:
 def _wanted(campaign: Campaign, recipe: Recipe, repo: Repo) -> Wanted:
     settings = repo.settings
     parts = {
-        part.job: WantedPart(len(part.volumes), inputs_digest(part, recipe, settings))
+        part.job: WantedPart(len(part.volumes), inputs_digest(part, recipe, settings), part.window)
         for part in split(campaign, settings)
     }
     return Wanted(

@@ -30,9 +30,8 @@ def sbatch_options(
     resources = recipe.resources
     nodes = nodes_of(recipe, settings, slurm)
     rank = slurm.priorities[campaign.priority] if campaign.priority else SlurmPriority()
-    window = min(campaign.window or settings.window, settings.window)
     yield "job-name", part.job
-    yield "array", f"0-{len(part.volumes) - 1}%{window}"
+    yield "array", f"0-{len(part.volumes) - 1}%{part.window}"
     yield "nodes", 1
     yield "ntasks", 1
     yield "cpus-per-task", _at_least(parse_quantity(resources.cpu))

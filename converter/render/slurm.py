@@ -117,7 +117,7 @@ def _arrays(
             image=recipe.image,
             recipe=recipe.sha256,
             count=len(part.volumes),
-            window=min(campaign.window or settings.window, settings.window),
+            window=part.window,
             suspended=campaign.suspend,
             repository=settings.repository,
             directory=directory,

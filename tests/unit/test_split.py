@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from converter.model import Campaign, Settings, SourceKind, Volume
+from converter.model import Backend, Campaign, Settings, SlurmSettings, SourceKind, Volume
 from converter.names import DNS_LABEL
-from converter.split import MAX_BYTES, MAX_VOLUMES, split
+from converter.split import MAX_BYTES, MAX_VOLUMES, shared_window, split
 from converter.volumes import volumes_data
 
 SETTINGS = Settings("team", "batch", source_template="s3://{ref}")
@@ -101,3 +101,46 @@ def test_nothing_is_lost_and_every_part_is_full(sizes: list[int]) -> None:
         assert size <= MAX_BYTES or len(part.volumes) == 1
     firsts = [sizes[volumes.index(part.volumes[0])] for part in parts]
     assert all(size + first > MAX_BYTES for size, first in zip(taken, firsts[1:], strict=False))
+
+
+@pytest.mark.parametrize(
+    ("window", "sizes", "windows"),
+    [
+        (20, [1000] * 6, [4, 4, 3, 3, 3, 3]),
+        (20, [1000, 5], [19, 1]),
+        (20, [1000, 1000, 1000, 1000, 1000, 5], [4, 4, 4, 4, 3, 1]),
+        (7, [3, 3, 1], [3, 3, 1]),
+        (4, [1000] * 4, [1, 1, 1, 1]),
+        (1, [1000] * 4, [1, 1, 1, 1]),
+        (100, [3, 2], [60, 40]),
+    ],
+)
+def test_parts_have_the_window_between_them(
+    window: int, sizes: list[int], windows: list[int]
+) -> None:
+    assert shared_window(window, sizes) == windows
+
+
+@given(st.integers(1, 1000), st.integers(1, 300), st.integers(1, 50), st.data())
+def test_together_they_are_the_window_or_one_each(
+    window: int, most: int, whole: int, data: st.DataObject
+) -> None:
+    sizes = [*[most] * whole, data.draw(st.integers(1, most))]
+    windows = shared_window(window, sizes)
+    assert sum(windows) == max(window, len(sizes))
+    assert min(windows) >= 1
+
+
+def test_the_window_of_a_part() -> None:
+    slurm = replace(
+        SETTINGS,
+        backend=Backend.SLURM,
+        slurm=SlurmSettings("/shared", (), max_array_size=2),
+        window=8,
+    )
+    campaign = replace(_campaign(*_many(6)), window=6)
+    assert [part.window for part in split(campaign, slurm)] == [2, 2, 2]
+    assert [part.window for part in split(replace(campaign, window=None), slurm)] == [3, 3, 2]
+    assert [part.window for part in split(_campaign(*_many(2)), slurm)] == [8]
+    parts = split(replace(_campaign(*_many(MAX_VOLUMES + 1)), window=30), SETTINGS)
+    assert [part.window for part in parts] == [20, 20]

@@ -103,7 +103,7 @@ def _pipeline(size: str | None) -> Pipeline:
 
 def _ask(recipe: Recipe, priority: str, settings: Settings, slurm: SlurmSettings) -> Ask:
     campaign = Campaign(JOB_NAME, "", recipe.pipeline, (), priority=priority)
-    part = Part(JOB_NAME, 1, ())
+    part = Part(JOB_NAME, 1, (), 1)
     options = dict(sbatch_options(part, campaign, recipe, settings, slurm))
     for name in _OF_ARRAYS:
         del options[name]

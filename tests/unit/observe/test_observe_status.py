@@ -43,7 +43,7 @@ OUTSIDE = applied(Kueue().prepare(PAUSED.body, None).body)
 def git(volumes: int, **said: Any) -> dict[str, Wanted]:
     """One campaign of so many volumes, as whole as its Jobs."""
     made = Wanted(
-        parts={"scan": WantedPart(volumes, "inputs-1")},
+        parts={"scan": WantedPart(volumes, "inputs-1", 2)},
         pipeline="ocr",
         size="s",
         queue="gpu",
@@ -382,7 +382,7 @@ def partly_admitted(pods: int) -> Object:
         (OUTSIDE, {"suspended": True}, ""),
         (running(job()), {"priority": "urgent"}, "its priority is none, and git says urgent"),
         (running(job()), {"queue": "cpu"}, "it is in queue gpu, and git says cpu"),
-        (running(job()), {"parts": {"scan-part1": WantedPart(3, "")}}, "git has other volumes"),
+        (running(job()), {"parts": {"scan-part1": WantedPart(3, "", 2)}}, "git has other volumes"),
         (ended(job(inputs="other")), {}, ""),
     ],
 )

@@ -47,7 +47,10 @@ def wanted_of(*parts: Submission) -> dict[str, Wanted]:
         campaigns.setdefault(part.campaign, []).append(part)
     return {
         name: Wanted(
-            {each.name: WantedPart(len(each.volumes), each.inputs_sha256) for each in of},
+            {
+                each.name: WantedPart(len(each.volumes), each.inputs_sha256, each.window)
+                for each in of
+            },
             of[0].pipeline,
             "small",
             "",
