@@ -7,7 +7,6 @@ from typing import Final
 from converter.model import Campaign, Settings, SlurmFlavor, SlurmPriority, SlurmSettings
 from converter.quantity import parse_quantity
 from converter.render.recipe import Recipe
-from converter.slurm.layout import LOGS
 from converter.split import Part
 
 _MIB: Final = 2**20
@@ -57,16 +56,16 @@ def sbatch_arguments(
 ) -> tuple[str, ...]:
     """All options of sbatch but the comment, none of which has its value as a word of its own.
 
-    The job waits at its gate (``--hold``), and its tasks start in `directory`.
+    The job waits at its gate (``--hold``), and its tasks start in `directory`. They open their logs
+    themselves: a task whose output Slurm cannot open fails before it has begun.
     """
     options = [
         ("hold", None),
         ("parsable", None),
         *sbatch_options(part, campaign, recipe, settings, slurm),
         ("requeue", None),
-        ("open-mode", "append"),
         ("chdir", directory),
-        ("output", f"{directory}/{LOGS}/%a.log"),
+        ("output", "/dev/null"),
         # What the shell of whoever submits has in it must not change what runs.
         ("export", "NONE"),
     ]

@@ -1,12 +1,14 @@
 #!/bin/sh
-# One task of a campaign's job array: finds its volume, runs the command on it, says how it ended.
+# task.sh DIRECTORY: one task of the job array that has this directory. It finds its volume, runs the
+# command on it, says how it ended.
 #
 # The same text for every campaign. What differs lies in files beside it, and no value of them is
 # ever read as shell text: they are escaped, and printf puts them into variables and arguments. All
 # names here start with _campaigns_, so that no variable of a campaign is overwritten or missed.
 #
 # A try that fails is noted in failures/, and the task has itself queued again while there are tries
-# left. results/<index> is written once, when the volume is done or has failed for good.
+# left. results/<index> is written once, when the volume is done or has failed for good. What it
+# says is in logs/<index>.log. Slurm does not open that: where it cannot, it lets the task fail.
 set -u
 
 _campaigns_log() {
@@ -14,7 +16,7 @@ _campaigns_log() {
 }
 
 # Slurm tells of the end of the time, of a cancellation and of a preemption by SIGTERM. The command
-# is told, and has as long as Slurm gives it; this script goes on, to write down how it ended.
+# is told, and this script goes on, to write down how it ended.
 _campaigns_signalled=
 _campaigns_interrupted=
 _campaigns_child=
@@ -32,11 +34,11 @@ _campaigns_clean() {
 trap _campaigns_clean EXIT
 
 # FILE CODE: one line, by rename, so that nobody ever reads a part of it. The file system may be
-# away for a moment, and work that is done but not noted would be done again.
+# away for minutes, and work that is done but not noted would be done again.
 _campaigns_write() {
   _campaigns_new=${1%/*}/.$_campaigns_index.${SLURM_JOB_ID-0}.$$
   _campaigns_line="$2 $_campaigns_try $(date -u +%Y-%m-%dT%H:%M:%SZ)"
-  for _campaigns_pause in 0 1 5 20; do
+  for _campaigns_pause in 0 1 5 20 60 120; do
     sleep "$_campaigns_pause"
     if printf '%s\n' "$_campaigns_line" >"$_campaigns_new" && mv -f "$_campaigns_new" "$1"; then
       return 0
@@ -93,11 +95,35 @@ _campaigns_again() {
   _campaigns_log "Slurm did not take: scontrol $_campaigns_verb $_campaigns_task"
 }
 
+# The command was told to end. Where that is for its time, Slurm kills all that is left after
+# KillWait, this script too: what goes on in spite of that is killed before, so that the try is
+# noted, and is not the last one.
+_campaigns_time=
+_campaigns_bound() {
+  _campaigns_shown=$(scontrol --oneliner show job "$_campaigns_task") || return 0
+  case " $_campaigns_shown " in
+    *" Reason=TimeLimit "*) ;;
+    *) return 0 ;;
+  esac
+  _campaigns_log 'its time (--time) is over'
+  _campaigns_wait=$(scontrol show config | sed -n 's/^KillWait *= *\([0-9][0-9]*\) .*/\1/p')
+  if [ -z "$_campaigns_wait" ]; then return 0; fi
+  (
+    sleep "$((_campaigns_wait * 2 / 3))"
+    kill -KILL "$_campaigns_child" 2>/dev/null
+  ) &
+  _campaigns_time=$!
+}
+
 # CODE: this try has failed.
 _campaigns_failed() {
   if _campaigns_taken; then
     _campaigns_log "Slurm has ended this try (exit code $1); it does not count"
     exit "$1"
+  fi
+  # Slurm says so in its own output alone, which is nowhere.
+  if [ "$1" -eq 137 ] && [ -z "$_campaigns_time" ]; then
+    _campaigns_log 'it was killed (SIGKILL): for want of memory, where nobody did it'
   fi
   # A failure that is not noted could be repeated for ever.
   _campaigns_write "failures/$_campaigns_index.$_campaigns_try" "$1" || exit "$1"
@@ -141,24 +167,57 @@ case $_campaigns_index in
 esac
 _campaigns_task=${SLURM_ARRAY_JOB_ID-}_$_campaigns_index
 
-# Slurm starts a task in /tmp where it cannot start it in its directory.
-if ! { [ -d results ] && [ -d failures ]; }; then
-  _campaigns_log "$(pwd) is not the directory of a campaign: is the shared file system there?"
-  exit 1
+# Slurm starts a task in /tmp where its directory is not there.
+_campaigns_home=${1-$(pwd)}
+
+# Whether the directory is there, and the log can be written, which is the proof.
+_campaigns_there() {
+  cd "$_campaigns_home" 2>/dev/null && [ -d results ] && [ -d failures ] || return 1
+  mkdir -p logs 2>/dev/null && (: >>"logs/$_campaigns_index.log") 2>/dev/null
+}
+
+# COMMAND...: give it two minutes to succeed, unless this task is told to end.
+_campaigns_patiently() {
+  for _campaigns_pause in 0 1 2 5 10 10 10 10 10 10 10 10 10 10 10; do
+    sleep "$_campaigns_pause"
+    if [ -n "$_campaigns_signalled" ]; then return 1; fi
+    if "$@"; then return 0; fi
+    _campaigns_late=yes
+  done
+  return 1
+}
+
+# A node without the shared file system would take one task after the other, and none would run.
+# Each goes back into the queue, which is no try. While nothing of the campaign can be seen, nobody
+# knows whether it is paused either.
+_campaigns_late=
+cd /
+until _campaigns_patiently _campaigns_there; do
+  # The file system is there, and the campaign was taken away.
+  if [ -d "${_campaigns_home%/*}" ] && ! [ -d "$_campaigns_home" ]; then exit 1; fi
+  if _campaigns_taken; then exit 1; fi
+  _campaigns_again 1
+  if [ -n "$_campaigns_signalled" ]; then exit 1; fi
+done
+exec >>"logs/$_campaigns_index.log" 2>&1
+if [ -n "$_campaigns_late" ]; then
+  _campaigns_log "its directory was not there at once on ${SLURMD_NODENAME-this node}"
 fi
 
-# Started once more though it has ended: its node was lost just then, say.
+# Started once more though it has ended: its node was lost just then, say. What is no result for
+# apply is none here, and is written anew.
 _campaigns_code=
-if [ -e "results/$_campaigns_index" ]; then
-  read -r _campaigns_code _campaigns_line <"results/$_campaigns_index" || :
+if [ -f "results/$_campaigns_index" ] && ! [ -L "results/$_campaigns_index" ]; then
+  _campaigns_code=$(LC_ALL=C sed -n \
+    '/^[0-9]\{1,3\} [0-9]\{1,9\} [0-9TZ:-]\{1,\}$/{s/ .*//p;q;}' "results/$_campaigns_index") || {
+    _campaigns_again 1
+    exit 1
+  }
 fi
-case $_campaigns_code in
-  '' | *[!0-9]*) ;;
-  *)
-    _campaigns_log "this volume has ended before, with exit code $_campaigns_code"
-    exit "$_campaigns_code"
-    ;;
-esac
+if [ -n "$_campaigns_code" ]; then
+  _campaigns_log "this volume has ended before, with exit code $_campaigns_code"
+  exit "$_campaigns_code"
+fi
 
 set -- "failures/$_campaigns_index".*
 _campaigns_failures=0
@@ -215,7 +274,11 @@ case ${1##*/} in
   *) _campaigns_prefix= ;;
 esac
 
-_campaigns_work=$(mktemp -d "${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/campaigns.XXXXXXXXXX") || {
+# As with a node without the shared file system, but what is wrong can be told, so it is a try.
+_campaigns_made() {
+  _campaigns_work=$(mktemp -d "${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/campaigns.XXXXXXXXXX")
+}
+_campaigns_patiently _campaigns_made || {
   _campaigns_work=
   _campaigns_failed 1
 }
@@ -268,7 +331,9 @@ while [ -n "$_campaigns_interrupted" ]; do
   if [ -z "$_campaigns_code" ] || [ "$_campaigns_waited" -ne 127 ]; then
     _campaigns_code=$_campaigns_waited
   fi
+  if [ -n "$_campaigns_interrupted" ] && [ -z "$_campaigns_time" ]; then _campaigns_bound; fi
 done
+if [ -n "$_campaigns_time" ]; then kill "$_campaigns_time" 2>/dev/null; fi
 _campaigns_child=
 
 # Told to end, many a program writes down how far it is and says that all is well. What Slurm has

@@ -57,7 +57,7 @@ class Submission:
     def sbatch(self, directory: str, commit: str) -> tuple[str, ...]:
         """All words of the command; `directory` is the array's own on the Slurm host."""
         comment = f"--comment={self.comment(commit)}"
-        return ("sbatch", *self.arguments, comment, f"{directory}/{TASK_SCRIPT}")
+        return ("sbatch", *self.arguments, comment, f"{directory}/{TASK_SCRIPT}", directory)
 
 
 def submissions(arrays: Iterable[JobArray], priorities: Mapping[str, str]) -> list[Submission]:

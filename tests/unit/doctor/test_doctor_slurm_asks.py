@@ -90,7 +90,7 @@ def test_it_is_what_an_apply_would_submit() -> None:
     (part,) = split(there.campaigns["a"], there.settings)
     recipe = recipe_of(there.pipelines["ocr"], there.settings)
     real = sbatch_arguments(part, there.campaigns["a"], recipe, there.settings, SLURM, "/d")
-    of_one = ("--job-name=", "--array=", "--chdir=", "--output=", "--parsable", "--open-mode=")
+    of_one = ("--job-name=", "--array=", "--chdir=", "--output=", "--parsable")
     words = next(each.words for each in asks_of(settings(), there) if "--qos=high" in each.words)
     assert {word for word in real if not word.startswith(of_one)} == {
         word for word in words if not word.startswith("--job-name=")

@@ -164,10 +164,10 @@ def test_no_argument_is_a_value_by_itself() -> None:
 def test_what_is_submitted_says_whose_it_is() -> None:
     array = rendered()[0]
     (wanted,) = submissions([array], {})
-    program, *options, comment, script = wanted.sbatch(array.directory, COMMIT)
+    program, *options, comment, script, home = wanted.sbatch(array.directory, COMMIT)
     assert program == "sbatch"
     assert tuple(options) == array.arguments
-    assert script == f"{array.directory}/{TASK_SCRIPT}"
+    assert (script, home) == (f"{array.directory}/{TASK_SCRIPT}", array.directory)
     said = comment_of(comment.removeprefix("--comment="))
     assert said == comment_of(wanted.comment(COMMIT))
     assert said is not None

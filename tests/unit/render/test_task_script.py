@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import re
 import signal
-import subprocess
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from unit.render.shells import SHELLS, SOURCES, Ran
-from unit.render.slurm_samples import of_nodes
+from unit.render.shells import SHELLS, SOURCES
+from unit.render.tasks import (
+    CANCELLED,
+    CONFIG,
+    HOLD,
+    REQUEUE,
+    RUNNING,
+    RUNS_ELSEWHERE,
+    STATE,
+    TIMED_OUT,
+    Task,
+    script,
+    until,
+)
 
 from converter.model import SourceKind, Volume
-from converter.render.slurm import render_slurm
-from converter.slurm.layout import FAILURES, RESULTS, WRITTEN
+from converter.slurm.layout import FAILURES, RESULTS
 
 HOSTILE = [
     "plain",
@@ -37,112 +42,7 @@ HOSTILE = [
     "ünïcode \N{GREEK SMALL LETTER OMEGA} \u2028 \x85",
     "\x01\x7f",
 ]
-# Notes what it is asked, and answers as $ANSWERS says: a line `VERB EXIT TEXT` for each verb.
-SCONTROL = """#!/bin/sh
-echo "$*" >>"$FAKE/calls"
-if [ "$1" = --oneliner ]; then shift; fi
-while read -r verb code text; do
-  if [ "$verb" = "$1" ]; then
-    printf '%s' "$text"
-    exit "$code"
-  fi
-done <"$FAKE/answers"
-exit 1
-"""
-SHOWN = "JobId=77 ArrayJobId=70 JobState={} Reason={} Dependency=(null) Requeue=1 Restarts={} X=1"
-RUNNING = SHOWN.format("RUNNING", "None", 0)
-TIMED_OUT = SHOWN.format("COMPLETING", "TimeLimit", 0)
-CANCELLED = SHOWN.format("COMPLETING", "None", 0)
-RUNS_ELSEWHERE = SHOWN.format("RUNNING", "None", 1)
-TAKEN = {"requeue": (0, ""), "requeuehold": (0, ""), "show": (0, RUNNING)}
-LINE = re.compile(r"(\d+) (\d+) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n")
-REQUEUE = "requeue 70_0"
-HOLD = "requeuehold 70_0"
-STATE = "--oneliner show job 70_0"
-
 pytestmark = pytest.mark.parametrize("shell", SHELLS)
-
-
-@dataclass
-class Task:
-    """A task of a job array, and where it runs."""
-
-    shell: tuple[str, ...]
-    root: Path
-
-    @property
-    def home(self) -> Path:
-        return self.root / "letters"
-
-    def prepare(
-        self,
-        *command: str,
-        volumes: Sequence[Volume] = (Volume("A1", SourceKind.REFERENCE),),
-        env: dict[str, str] | None = None,
-        limit: int = 2,
-    ) -> Task:
-        fake = self.root / "fake"
-        self.home.mkdir()
-        for name in ("fake", "tmp", "letters/results", "letters/failures", "letters/logs"):
-            (self.root / name).mkdir()
-        for name, text in (("scontrol", SCONTROL), ("sleep", "#!/bin/sh\n")):
-            (fake / name).write_text(text)
-            (fake / name).chmod(0o755)
-        self.answers()
-        repo = of_nodes(command, volumes, env or {}, backoff_limit_per_index=limit)
-        for name, content in render_slurm(repo)[0].files.items():
-            (self.home / name).write_bytes(content.encode())
-        return self
-
-    def answers(self, **changes: tuple[int, str]) -> None:
-        lines = [f"{verb} {code} {said}\n" for verb, (code, said) in {**TAKEN, **changes}.items()]
-        (self.root / "fake/answers").write_text("".join(lines))
-
-    def start(self, index: int = 0, **variables: str) -> subprocess.Popen[bytes]:
-        fake = self.root / "fake"
-        return subprocess.Popen(
-            [*self.shell, str(self.home / "task.sh")],
-            cwd=self.home,
-            env={
-                "PATH": f"{fake}:/usr/bin:/bin",
-                "FAKE": str(fake),
-                "TMPDIR": str(self.root / "tmp"),
-                "SLURM_ARRAY_JOB_ID": "70",
-                "SLURM_ARRAY_TASK_ID": str(index),
-                "SLURM_JOB_ID": "77",
-                **variables,
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-
-    def run(self, index: int = 0, **variables: str) -> Ran:
-        process = self.start(index, **variables)
-        output, errors = process.communicate(timeout=60)
-        return Ran(process.returncode, output, errors.decode())
-
-    @property
-    def calls(self) -> list[str]:
-        path = self.root / "fake/calls"
-        return path.read_text().splitlines() if path.exists() else []
-
-    def noted(self, directory: str) -> dict[str, tuple[int, int]]:
-        """By file: exit code and number of the try."""
-        return {path.name: noted(path) for path in (self.home / directory).iterdir()}
-
-    def mark(self, name: str) -> None:
-        (self.home / name).touch()
-
-    @property
-    def left(self) -> list[str]:
-        """What is left in the directory for temporary files."""
-        return os.listdir(self.root / "tmp")
-
-
-def noted(path: Path) -> tuple[int, int]:
-    found = LINE.fullmatch(path.read_text())
-    assert found is not None
-    return int(found[1]), int(found[2])
 
 
 @pytest.fixture
@@ -150,14 +50,10 @@ def task(shell: tuple[str, ...], tmp_path: Path) -> Task:
     return Task(shell, tmp_path)
 
 
-def script(text: str) -> tuple[str, str, str]:
-    return ("sh", "-c", text)
-
-
 def test_a_volume_that_is_done(task: Task) -> None:
     ran = task.prepare(*script("echo out; echo err >&2")).run()
-    assert (ran.code, ran.output) == (0, b"out\n")
-    assert ran.errors.splitlines()[-1] == "err"
+    assert (ran.code, ran.output) == (0, b"out\nerr\n")
+    assert ran.errors == "campaigns: volume A1, try 1 of at most 3, on this node\n"
     assert task.noted(RESULTS) == {"0": (0, 1)}
     assert task.noted(FAILURES) == {}
     assert (task.calls, task.left) == ([], [])
@@ -211,13 +107,6 @@ def test_what_has_ended_does_not_run_again(code: int, task: Task) -> None:
     assert (again.code, again.output) == (code, b"")
     assert (task.home / "results/0").read_bytes() == before
     assert task.calls == calls
-
-
-def test_a_result_that_says_nothing_is_none(task: Task) -> None:
-    task.prepare("true")
-    (task.home / "results/0").write_text("")
-    assert task.run().code == 0
-    assert task.noted(RESULTS) == {"0": (0, 1)}
 
 
 def test_a_paused_campaign_does_not_start(task: Task) -> None:
@@ -275,7 +164,7 @@ case $1 in
   *) printf '%s' '{RUNNING}' ;;
 esac
 """
-    (task.root / "fake/scontrol").write_text(slow)
+    task.fake("scontrol", slow)
     process = task.start()
     until(asked.exists)
     process.send_signal(signal.SIGTERM)
@@ -306,13 +195,6 @@ def test_a_task_knows_how_often_it_was_started(task: Task) -> None:
     assert task.calls == [STATE, REQUEUE]
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 DAWDLES = 'touch "$STARTED"; while :; do /bin/sleep 0.05; done'
 
 
@@ -335,13 +217,13 @@ def terminated(task: Task, text: str, answer: str | None, *, limit: int = 2) -> 
 @pytest.mark.parametrize("answer", [RUNNING, TIMED_OUT])
 def test_a_command_that_was_ended_has_failed(answer: str, task: Task) -> None:
     assert terminated(task, DAWDLES, answer) == 128 + signal.SIGTERM
-    assert task.calls == [STATE, REQUEUE]
+    assert [call for call in task.calls if call != CONFIG] == [STATE, STATE, REQUEUE]
     assert (task.noted(RESULTS), task.noted(FAILURES)) == ({}, {"0.1": (143, 1)})
 
 
 def test_the_last_try_that_was_ended(task: Task) -> None:
     assert terminated(task, DAWDLES, TIMED_OUT, limit=0) == 143
-    assert (task.calls, task.noted(RESULTS)) == ([STATE], {"0": (143, 1)})
+    assert (set(task.calls), task.noted(RESULTS)) == ({STATE, CONFIG}, {"0": (143, 1)})
 
 
 @pytest.mark.parametrize("answer", [CANCELLED, RUNS_ELSEWHERE, None])
@@ -456,15 +338,6 @@ def test_a_file_that_is_away_is_a_failure_like_any_other(name: str, task: Task) 
     assert list(task.noted(FAILURES)) == ["0.1"]
 
 
-def test_outside_the_directory_nothing_is_written(task: Task) -> None:
-    task.prepare(*script("echo ran"))
-    for name in WRITTEN:
-        (task.home / name).rmdir()
-    ran = task.run()
-    assert (ran.code, ran.output, task.calls) == (1, b"", [])
-    assert "is the shared file system there?" in ran.errors
-
-
 @pytest.mark.parametrize("number", ["", "x", "1;id"])
 def test_it_is_for_tasks_of_an_array(number: str, task: Task) -> None:
     ran = task.prepare(*script("echo ran")).run(SLURM_ARRAY_TASK_ID=number)
@@ -485,9 +358,7 @@ def test_a_container_is_given_the_variables_by_its_own_names(
     program: str, prefix: str, task: Task
 ) -> None:
     task.prepare(program, "exec", env={"PATH": "/of/the/container", "TEXT": "$(id)\n"})
-    fake = task.root / "fake" / program
-    fake.write_text("#!/bin/sh\nexec env -0\n")
-    fake.chmod(0o755)
+    task.fake(program, "#!/bin/sh\nexec env -0\n")
     environment = task.run().environment
     assert environment[f"{prefix}ENV_PATH"] == "/of/the/container"
     assert environment[f"{prefix}ENV_TEXT"] == "$(id)\n"
