@@ -27,6 +27,8 @@ from converter.slurm.survey import Survey
 from converter.times import rfc3339
 
 _WINDOW: Final = "its window is "
+# What a preemption, a lost node and a pause or two may come to.
+MANY_STARTS: Final = 5
 AGAIN: Final = "it has ended, and somebody has had tasks of it queued again"
 ENDING: Final = "its tasks have ended, and one that failed may come back within a minute"
 
@@ -140,7 +142,7 @@ def _phase(array: Array) -> tuple[Phase, str]:
         mark = array.hold
         if mark:
             return Phase.RUNNING, f"what waits is on hold {mark.instance}"
-        return Phase.RUNNING, _others_gate(array) or tries_in_words(array)
+        return Phase.RUNNING, _others_gate(array) or tries_in_words(array) or _starts(array)
     if mark := array.hold:
         return Phase.HELD, told(mark)
     if paused:
@@ -159,7 +161,7 @@ def _phase(array: Array) -> tuple[Phase, str]:
     shut = any(job.gated and job.gated_by_owner for job in array.pending)
     if state is None or state.step is Step.SUBMITTED or shut or array.marked:
         return Phase.WAITING, "it was submitted and not let run: apply again"
-    if again := tries_in_words(array):
+    if again := tries_in_words(array) or _starts(array):
         return Phase.WAITING, again
     notes = (reading_of(job).note for job in array.pending)
     note = next(filter(None, notes), "")
@@ -172,6 +174,25 @@ def tries_in_words(array: Array) -> str:
     if number < 2:
         return "1 volume failed and is tried again" if number else ""
     return f"{number} volumes failed and are tried again"
+
+
+def _starts(array: Array) -> str:
+    """That tasks are started again and again and no try of them ends; empty where none is.
+
+    As on a node that does not see the shared directory, from which they go back to the queue.
+    """
+    for job in (*array.pending, *array.going):
+        # What waits together was never started.
+        if (index := job.array_task_id) is None:
+            continue
+        failed = array.failures.get(index)
+        without_end = job.restarts - (failed.attempt if failed is not None else 0)
+        if without_end >= MANY_STARTS:
+            return (
+                f"task {job.address} was sent back to the queue {without_end} times without an "
+                "end: look whether its nodes see the shared directory, if it was not preempted"
+            )
+    return ""
 
 
 def _others_gate(array: Array) -> str:

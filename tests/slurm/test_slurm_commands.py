@@ -220,3 +220,19 @@ def test_the_estimate_of_the_scheduler_hides_no_hold(
     assert held["instance"] == 9
     assert team.run("hold", *call, "--instance=8").code == 1
     assert team.run("release", *call, "--instance=9").code == 0
+
+
+def test_the_parts_of_a_campaign_have_its_window_between_them(team: SlurmTeam) -> None:
+    slurm = {"directory": str(team.shared), "container": [], "max_array_size": 3}
+    team.write_settings(slurm=slurm)
+    team.write_pipeline(SLOW)
+    team.write_campaign("atlas", 6, window=4)
+    team.apply()
+    parts = ("atlas-part1", "atlas-part2")
+    eventually(lambda: [team.running(part) for part in parts] == [2, 2], "four tasks")
+    time.sleep(3)
+    assert [team.running(part) for part in parts] == [2, 2]
+    assert team.run("diff", ".").code == 0
+    assert team.status()["atlas"]["phase"] == "Running"
+    team.write_campaign("atlas", 6, window=2)
+    assert "window 2 -> 1" in team.apply().stdout
