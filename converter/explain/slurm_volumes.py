@@ -32,7 +32,7 @@ class FailedVolume:
 
 
 def failed_volumes(array: Array, volumes: Sequence[str], now: int) -> Iterator[FailedVolume]:
-    """Those that failed for good.
+    """Those that failed for good, or will count as that in the end.
 
     `volumes` are the ids by index, empty where they are not known; `now` is an epoch.
     """
@@ -42,10 +42,11 @@ def failed_volumes(array: Array, volumes: Sequence[str], now: int) -> Iterator[F
         yield from map(FailedVolume, state.record.failed_volumes)
         return
     is_over = ended(array, volumes, now) is not None
+    unaccounted = array.unaccounted
     total = state.total if state is not None else max(array.results, default=-1) + 1
     for index in range(total):
         result = array.results.get(index)
-        if result is None and is_over:
+        if result is None and (is_over or index in unaccounted):
             yield FailedVolume(_named(index, volumes), NO_RESULT, index)
         elif result is not None and result.code:
             yield FailedVolume(_named(index, volumes), _how(result), index, result.attempt)

@@ -104,7 +104,7 @@ def _status(campaign: str, array: Array, now: int, drift: str, held_back: str) -
         phase=phase,
         total=state.total if state is not None else sum(map(_number_of, array.jobs)),
         done=done,
-        failed=len(array.results) - done,
+        failed=len(array.results) - done + len(array.unaccounted),
         active=active,
         ready=active,
         pipeline=state.pipeline if state is not None else "",

@@ -198,3 +198,17 @@ def test_what_slurm_has_lost_is_not_taken_for_what_has_ended(forgetful: SlurmTea
         team.lab.slurm.set_node(node, state)
     for name in ("letters", "maps"):
         end(team, name)
+
+
+def test_a_task_that_somebody_cancels_is_told_while_the_others_go_on(team: SlurmTeam) -> None:
+    team.write_campaign("letters", 3, pipeline="slow", window=1)
+    team.apply()
+    eventually(team.at_work.exists, "one task")
+    number = team.survey().states["letters"].job
+    team.lab.slurm.ask("scancel", f"{number}_2")
+    # Slurm takes it out of the tasks that wait, or keeps a record of it for a while.
+    eventually(lambda: team.status()["letters"]["failed"] == 1, "it counts as failed", 90)
+    told = team.run("explain", "letters", ".").stdout
+    assert "1 of its 3 volumes failed for good so far" in told
+    assert "letters-2 (index 2): it wrote no result: cancelled" in told
+    assert team.phases() == {"letters": "Running"}

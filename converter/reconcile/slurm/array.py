@@ -12,6 +12,7 @@ from converter.holds.slurm_rules import reading_of
 from converter.holds.slurm_store import BY_GIT
 from converter.reconcile.held import strongest
 from converter.slurm.comment import comment_of
+from converter.slurm.errors import InvalidTasks
 from converter.slurm.job import Job, Phase
 from converter.slurm.layout import CAMPAIGNS, TASK_SCRIPT
 from converter.slurm.state import State, Step
@@ -78,7 +79,7 @@ class Array:
             return True
         if self.astray or self.is_lost:
             return False
-        return all(self.now - (job.end or 0) >= COMES_BACK_SECONDS for job in self.jobs)
+        return not any(map(self._may_come_back, self.jobs))
 
     @property
     def is_lost(self) -> bool:
@@ -115,7 +116,23 @@ class Array:
     @property
     def tried_again(self) -> tuple[int, ...]:
         """The indexes of volumes that failed and are not given up."""
-        return tuple(sorted(set(self.failures) - set(self.results)))
+        return tuple(sorted(set(self.failures).difference(self.results, self.unaccounted)))
+
+    @property
+    def unaccounted(self) -> frozenset[int]:
+        """The indexes of volumes that have no result and no task any more: cancelled by hand, or
+        killed with their node. None while Slurm does not say in full of which tasks a record is.
+        """
+        if self.state is None or not self.numbers:
+            return frozenset()
+        try:
+            tasks = [job.tasks for job in self.jobs if self._may_come_back(job)]
+        except InvalidTasks:
+            return frozenset()
+        return frozenset(range(self.state.total)).difference(self.results, *tasks)
+
+    def _may_come_back(self, job: Job) -> bool:
+        return job.phase is not Phase.ENDED or self.now - (job.end or 0) < COMES_BACK_SECONDS
 
     @property
     def runs_again(self) -> bool:

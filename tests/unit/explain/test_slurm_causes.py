@@ -45,6 +45,7 @@ SPLIT_REPO = repository(campaign("atlas", 4), slurm=replace(SLURM, max_array_siz
 ONE, TWO = wanted_in(SPLIT_REPO).values()
 LOGS = f"{job_directory('/shared', REPOSITORY, 'letters')}/logs"
 REST = record(LETTERS, array_tasks="2-3", reason="JobArrayTaskLimit")
+DONE = ended(0, 0, 0, 0)
 RUNS = (task(0, wanted=LETTERS), task(1, wanted=LETTERS), REST)
 
 
@@ -226,10 +227,11 @@ ROWS = (
     ),
     Row(
         "not in git",
-        seen(kept(LETTERS), jobs=RUNS[:1]),
+        seen(kept(LETTERS), jobs=RUNS),
         [
             ("not-as-in-git", "it is not in git: apply with --prune cancels it", "put the file"),
-            ("running", "it runs: 1 task(s)", ""),
+            ("waits", "as many of its volumes run as its window lets", ""),
+            ("running", "it runs: 2 task(s)", ""),
         ],
         EMPTY_REPO,
     ),
@@ -246,12 +248,25 @@ ROWS = (
                 task(0, "PENDING", LETTERS, eligible=NOW + 90, reason="BeginTime", priority=9),
                 task(1, "PENDING", LETTERS, eligible=NOW + 60, reason="BeginTime", priority=9),
             ],
+            results={"letters": {2: DONE[2], 3: DONE[3]}},
         ),
         [("waits", "it begins at 2026-12-01T15:17:36 UTC", "")],
     ),
     Row(
+        "a task was cancelled by hand, and the others go on",
+        seen(kept(LETTERS), jobs=RUNS[:2], results={"letters": {2: DONE[2]}}),
+        [
+            ("volumes-failed", "1 of its 4 volumes failed for good so far", LOGS),
+            ("running", "it runs: 2 task(s)", ""),
+        ],
+    ),
+    Row(
         "in a state that nobody knows",
-        seen(kept(LETTERS), jobs=[task(3, "BEWITCHED", LETTERS)]),
+        seen(
+            kept(LETTERS),
+            jobs=[task(3, "BEWITCHED", LETTERS)],
+            results={"letters": ended(0, 0, 0)},
+        ),
         [
             ("unknown", "31_3: its state BEWITCHED is none that is known here", "scontrol show"),
             ("running", "it runs: 1 task(s)", ""),
@@ -264,7 +279,10 @@ ROWS = (
     ),
     Row(
         "its tasks have just ended",
-        seen(kept(LETTERS), jobs=[task(0, "FAILED", LETTERS, end=NOW - 5)]),
+        seen(
+            kept(LETTERS),
+            jobs=[task(index, "FAILED", LETTERS, end=NOW - 5) for index in range(4)],
+        ),
         [("ending", "its tasks have ended, and one that failed may come back", "")],
     ),
     Row("finished", seen(over(LETTERS)), [("finished", "all of its 4 volumes are done", "")]),
@@ -289,7 +307,7 @@ ROWS = (
     ),
     Row(
         "a part is missing",
-        seen(kept(ONE), jobs=[task(0, wanted=ONE)]),
+        seen(kept(ONE), jobs=[task(0, wanted=ONE)], results={ONE.name: {1: DONE[1]}}),
         [
             ("missing", "2 volumes of it are in parts that no apply has submitted", "apply"),
             ("running", "it runs: 1 task(s)", ""),
@@ -337,13 +355,25 @@ def test_the_causes_in_order(row: Row) -> None:
         assert bool(remedy) <= bool(cause.remedy)
 
 
+def test_what_was_cancelled_by_hand_is_named_while_the_others_go_on() -> None:
+    found = seen(kept(LETTERS), jobs=RUNS[:2], results={"letters": {2: DONE[2]}})
+    (cause, _) = causes(found)
+    assert cause.details == (f"letters-3 (index 3): {NO_RESULT}",)
+    (status,) = look(found).statuses
+    assert (status.done, status.failed) == (1, 1)
+    # Of which tasks a record is that Slurm has cut nobody knows.
+    cut = replace(REST, array_tasks="1,3,...")
+    (status,) = look(seen(kept(LETTERS), jobs=[RUNS[0], cut])).statuses
+    assert status.failed == 0
+
+
 def test_of_many_that_wait_for_the_like_the_first_is_told() -> None:
     jobs = [
         task(index, "PENDING", LETTERS, eligible=NOW + 60 + index, reason="BeginTime", priority=9)
-        for index in range(3)
+        for index in range(4)
     ]
     (cause,) = causes(seen(kept(LETTERS), jobs=jobs))
-    assert cause.details == ("and 2 more wait for the like",)
+    assert cause.details == ("and 3 more wait for the like",)
 
 
 def test_failed_volumes_are_named_and_many_are_cut() -> None:
