@@ -204,21 +204,26 @@ def _marks(lines: Iterable[str]) -> Mapping[str, Set[str]]:
 def _by_name(jobs: Iterable[Job], repository: str, states: Iterable[State]) -> dict[str, list[Job]]:
     """Those whose comment says that they are this repository's.
 
-    A number alone proves nothing. But of an array that has not ended, one that has its number and
-    its name is it, whatever somebody has made of the comment; and where the comment is ours, it is
-    it by another name too. Else a live array would count as gone.
+    A number alone proves nothing: a Slurm that has lost jobs gives their numbers again. But of an
+    array that has not ended, one that has its number and its name is it, whatever somebody has made
+    of the comment; and so is one by another name that has its number, and its campaign and part in
+    the comment. Else a live array would count as gone.
     """
     found: dict[str, list[Job]] = {}
     key = repository_key(repository)
-    going = {
-        state.job: state.name for state in states if state.job and state.step is not Step.ENDED
-    }
+    going: dict[int, list[State]] = {}
+    for state in states:
+        if state.job and state.step is not Step.ENDED:
+            going.setdefault(state.job, []).append(state)
     for job in jobs:
         comment = comment_of(job.comment)
-        ours = comment is not None and bool(comment.campaign) and comment.repository == key
-        name = going.get(job.array_job_id or job.job_id, "")
-        if ours or (comment is None and name == job.name and name):
-            found.setdefault(name if ours and name else job.name, []).append(job)
+        numbered = going.get(job.array_job_id or job.job_id, ())
+        if comment is not None and comment.campaign and comment.repository == key:
+            whose = (comment.campaign, comment.part)
+            same = (state.name for state in numbered if (state.campaign, state.part) == whose)
+            found.setdefault(next(same, job.name), []).append(job)
+        elif comment is None and any(state.name == job.name for state in numbered):
+            found.setdefault(job.name, []).append(job)
     return found
 
 

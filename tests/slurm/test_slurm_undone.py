@@ -26,10 +26,11 @@ def directory(team: SlurmTeam, name: str) -> Path:
     return next((team.shared / "campaigns").glob(f"*/{name}"))
 
 
-def end(team: SlurmTeam, name: str) -> None:
-    """Its end, and the record of it."""
-    eventually(lambda: team.phases()[name] == "Finished", f"the end of {name}")
-    assert f"recorded: Array/{name}: Finished" in team.apply().stdout
+def end(team: SlurmTeam, *names: str) -> None:
+    """Their end, and the record of it."""
+    eventually(lambda: team.phases() == dict.fromkeys(names, "Finished"), "their end")
+    told = team.apply().stdout
+    assert all(f"recorded: Array/{name}: Finished" in told for name in names)
 
 
 def prune_fails(team: SlurmTeam) -> None:
@@ -196,8 +197,29 @@ def test_what_slurm_has_lost_is_not_taken_for_what_has_ended(forgetful: SlurmTea
     # Slurm may have forgotten that it was drained, too.
     for state in ("DOWN", "RESUME"):
         team.lab.slurm.set_node(node, state)
-    for name in ("letters", "maps"):
-        end(team, name)
+    end(team, "letters", "maps")
+
+
+def test_a_number_that_slurm_gives_again_is_another_campaigns(forgetful: SlurmTeam) -> None:
+    """What it had lost is not let run, and not cancelled, in the other's place."""
+    team = forgetful
+    (node,) = team.lab.slurm.nodes()
+    team.lab.slurm.set_node(node, "DRAIN")
+    team.write_campaign("letters", 2)
+    team.apply()
+    forget(team.lab.slurm)
+    team.write_campaign("maps", 2, suspend=True)
+    team.apply(code=3)
+    numbers = {name: state.job for name, state in team.survey().states.items()}
+    assert numbers == {"letters": 1, "maps": 1}
+    done = team.apply(code=3)
+    assert "Slurm has no array 1 any more" in done.stderr
+    assert "0 applied, 1 unchanged" in done.stdout
+    campaign_file(team, "letters").unlink()
+    assert "1 pruned" in team.apply("--prune").stdout
+    assert team.phases() == {"maps": "Paused"}
+    assert team.arrays("maps") == {1}
+    assert set(team.states("maps").values()) == {"PENDING"}
 
 
 def test_a_task_that_somebody_cancels_is_told_while_the_others_go_on(team: SlurmTeam) -> None:

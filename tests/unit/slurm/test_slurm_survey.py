@@ -127,6 +127,19 @@ def test_whose_an_array_is(state: State | None, job: dict[str, Any], array: str)
     assert [each.job_id for each in found.others] == ([] if array else [job["job_id"]])
 
 
+def test_a_number_that_slurm_gives_again_is_another_arrays() -> None:
+    """It had lost the array that had it: the other is not let run, or cancelled, for that one."""
+    atlas, maps = (replace(kept(), name=name, campaign=name) for name in ("atlas", "maps"))
+    comment = written(Comment("maps", digest="x", repository=repository_key(REPOSITORY)))
+    job = of_squeue(comment=comment, name="maps")
+    for states in ((maps, atlas), (atlas, maps), (atlas,)):
+        assert list(look(text(*states, jobs=[job])).jobs) == ["maps"]
+    renamed = look(text(atlas, maps, jobs=[of_squeue(comment=comment, name="atlas")]))
+    assert list(renamed.jobs) == ["maps"]
+    relabelled = look(text(atlas, maps, jobs=[of_squeue(comment="checked", name="maps")]))
+    assert list(relabelled.jobs) == ["maps"]
+
+
 def test_an_array_whose_comment_somebody_wrote_has_not_gone() -> None:
     """It would be recorded as failed while it runs, and never be paused."""
     found = look(text(kept(), jobs=[of_squeue(comment="checked by anna", job_state="RUNNING")]))
