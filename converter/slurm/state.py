@@ -11,8 +11,13 @@ from typing import Any, Final
 
 from converter.errors import CampaignsError
 from converter.reconcile.record import Record
+from converter.slurm.tasks import LAST_TASK
 
 VERSION: Final = 1
+
+# Of the year 9999, and of what Slurm counts jobs with.
+_LAST_SECOND: Final = 253_402_300_799
+_LAST_JOB: Final = 2**32 - 1
 
 
 class UnreadableState(CampaignsError):
@@ -80,6 +85,8 @@ def state_of(line: str) -> State:
         raise UnreadableState("a file of the state names no campaign")
     if min(state.job, state.part, state.total, state.window, state.at) < 0:
         raise UnreadableState("a file of the state has a number below zero")
+    if state.at > _LAST_SECOND or state.total > LAST_TASK + 1 or state.job > _LAST_JOB:
+        raise UnreadableState("a file of the state has a number beyond what there is")
     if (state.step is Step.ENDED) is not (state.record is not None):
         raise UnreadableState("a file of the state has an end without a record, or none with one")
     return state

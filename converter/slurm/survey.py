@@ -108,10 +108,11 @@ def _look(
     texts = []
     rest = answer.out
     for mark in _MARKS:
-        text, found, rest = rest.partition(mark)
+        # A line of its own: names and values may have the same words in them.
+        text, found, rest = f"\n{rest}".partition(f"\n{mark}")
         if not found:
             raise SlurmUnavailable(f"{host} did not run the look: {answer.reason}")
-        texts.append(text)
+        texts.append(text.removeprefix("\n"))
     clock, asked, lines, others_lines, listed = texts
     if answer.code:
         raise SlurmUnavailable(f"{host} did not come to the end of the look: {answer.reason}")

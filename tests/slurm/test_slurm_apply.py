@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -317,6 +318,33 @@ def test_killed_between_any_two_steps_it_is_submitted_once(
         assert record.phase == "Finished"
         number += 1
     assert number > 8
+
+
+def test_a_prune_that_is_killed_between_any_two_steps_loses_no_work(site: Site) -> None:
+    """Its file is put back: what was done is kept, or somebody is asked, unless all was pruned."""
+    number, fates = 0, set()
+    while "anew" not in fates:
+        wanted = submission(f"k{number}", 2)
+        site.apply(wanted)
+        eventually(partial(site.ended, wanted.name), f"the end before a kill at {number}")
+        with suppress(Killed):
+            site.apply(host=Dying(commands=number, counted=[]), prune=True, allow_empty=True)
+        outcome = site.apply(wanted)
+        state = site.survey().states.get(wanted.name)
+        if told(outcome, Fate.CREATED):
+            assert not list(site.directory.glob(f"campaigns/*/{wanted.name}/results/*"))
+            fates.add("anew")
+        elif state is None:
+            assert "tasks of it have run" in told(outcome, Fate.HELD_BACK)[0]
+            fates.add("asked")
+        else:
+            assert state.record is not None
+            assert state.record.done == 2
+            fates.add("recorded")
+        site.lab.cancel_all()
+        site.apply(prune=True, allow_empty=True)
+        number += 1
+    assert fates == {"recorded", "asked", "anew"}
 
 
 def test_a_submission_that_may_be_on_its_way_is_waited_for(site: Site) -> None:

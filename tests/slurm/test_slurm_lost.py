@@ -90,16 +90,33 @@ def test_a_state_that_is_empty_is_not_none(team: SlurmTeam) -> None:
     assert "0 applied" in done.stdout
 
 
-def test_a_state_that_cannot_be_read_stops_everything(team: SlurmTeam) -> None:
+def test_a_state_that_cannot_be_read_stops_its_own_campaign_alone(team: SlurmTeam) -> None:
+    """Others are paused all the same."""
     finished(team)
+    team.write_campaign("maps", 2, pipeline="slow", window=1)
+    team.apply()
     kept = state_file(team)
     kept.unlink()
     kept.mkdir()
-    for command in (("apply", "."), ("status", ".")):
-        done = team.run(*command)
-        assert done.code == 1
-        (line,) = done.stderr.splitlines()
-        assert "Is a directory" in line
+    team.write_campaign("maps", 2, pipeline="slow", window=1, suspend=True)
+    done = team.apply(code=3)
+    assert "held back: campaign letters" in done.stderr
+    assert "letters.json in " in done.stderr
+    assert "1 paused" in done.stdout
+    assert team.phases()["maps"] in ("Paused", "Pausing")
+
+
+def test_what_lies_about_in_the_directory_stops_nothing(team: SlurmTeam) -> None:
+    finished(team)
+    elsewhere = state_file(team).parent.with_name("other")
+    elsewhere.mkdir()
+    (elsewhere / "x.json").write_text("==squeue==\n==results==\n")
+    directory = next((team.shared / "campaigns").glob("*/letters"))
+    odd = directory.with_name("-rf") / "results"
+    odd.mkdir(parents=True)
+    (odd / "0").write_text("x\n")
+    assert team.phases() == {"letters": "Finished"}
+    assert "1 finished" in team.apply().stdout
 
 
 def test_a_file_by_another_name_does_not_run_twice(team: SlurmTeam) -> None:

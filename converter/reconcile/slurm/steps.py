@@ -182,11 +182,12 @@ class Steps:
             self.session.run("touch", f"{directory}/{CANCELLED}")
         for number in numbers:
             self.session.run("scancel", str(number))
+        # Before its directory: without that the state says that nothing of it was done.
+        self.session.run("rm", "-f", self._state_file(name))
         kept = f"{self.session.directory}/cancelled/{repository_key(self.repository)}"
         self.session.run("mkdir", "-p", kept)
         with suppress(SlurmRefused):
             self.session.run("mv", "-T", directory, f"{kept}/{name}.{self.at}")
-        self.session.run("rm", "-f", self._state_file(name))
 
     def _new(self, wanted: Submission, at: int) -> State:
         return State(

@@ -19,17 +19,23 @@ echo '==state=='
 if [ -d "$directory/state/$repository" ]; then
     cd "$directory/state/$repository"
     find . -maxdepth 1 -name '*.json' ! -name '*[!a-z0-9-]*.json' -exec sh -c '
-        grep --text --with-filename "" "$@" || for file; do
-            if [ -e "$file" ] && ! cat "$file" >/dev/null; then exit 1; fi
-        done
+        broken=
+        grep --text --with-filename "" "$@" 2>/dev/null || [ $? -eq 1 ] || broken=yes
         for file; do
-            if [ -e "$file" ] && ! [ -s "$file" ]; then echo "$file:"; fi
+            [ -e "$file" ] || continue
+            if ! [ -f "$file" ] || ! [ -s "$file" ]; then
+                echo "$file:"
+            elif [ -n "$broken" ] && ! cat "$file" >/dev/null 2>&1; then
+                echo "$file:"
+            fi
         done' sh {} +
 fi
 # Of a repository that has another name by now they say what has run. Others' may be closed to us.
 echo '==elsewhere=='
 if cd "$directory/state" 2>/dev/null; then
-    find . -path "./$repository" -prune -o -name '*.json' -exec grep --text --no-filename '' {} + 2>/dev/null || true
+    # Whatever is in them, no line begins as the next section does.
+    find . -path "./$repository" -prune -o -name '*.json' -type f -exec grep --text --no-filename '' {} + \
+        2>/dev/null | sed 's/^/ /' || true
 fi
 echo '==squeue=='
 squeue --all --json
@@ -39,6 +45,9 @@ echo '==results=='
 [ -d "$directory/campaigns/$repository" ] || exit 0
 cd "$directory/campaigns/$repository"
 for name in *; do
+    case $name in
+        -*) continue ;;
+    esac
     for mark in paused cancelled ended; do
         [ ! -e "$name/$mark" ] || echo "$name/$mark"
     done

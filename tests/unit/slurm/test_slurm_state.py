@@ -75,6 +75,9 @@ def without(member: str) -> str:
         changed(paused="false"),
         changed(window=2.5),
         changed(volumes_sha256=None),
+        changed(at=10**12),
+        changed(total=10**9),
+        changed(job=2**32),
     ],
     ids=[
         *("empty", "blank", "null", "a list", "broken", "cut", "two"),
@@ -84,6 +87,7 @@ def without(member: str) -> str:
         *("null for a campaign", "a number for a repository", "ended without a record"),
         *("a text for a number", "a number below zero", "no time", "a bool for a number"),
         *("a text for a bool", "a part of a task", "null for a digest"),
+        *("a time beyond all calendars", "more volumes than tasks", "no number of a job"),
     ],
 )
 def test_what_this_release_did_not_write_is_unreadable(line: str) -> None:
