@@ -40,7 +40,7 @@ _campaigns_write() {
   _campaigns_line="$2 $_campaigns_try $(date -u +%Y-%m-%dT%H:%M:%SZ)"
   for _campaigns_pause in 0 1 5 20 60 120; do
     sleep "$_campaigns_pause"
-    if printf '%s\n' "$_campaigns_line" >"$_campaigns_new" && mv -f "$_campaigns_new" "$1"; then
+    if printf '%s\n' "$_campaigns_line" >"$_campaigns_new" && mv -fT "$_campaigns_new" "$1"; then
       return 0
     fi
   done

@@ -28,7 +28,7 @@ _RESULT: Final = re.compile(
     r":(?P<code>[0-9]{1,3}) (?P<attempt>[0-9]{1,9}) (?P<at>[0-9TZ:-]+)"
 )
 # NAME/MARK
-_MARK: Final = re.compile(r"(?P<name>[a-z0-9-]+)/(?P<mark>paused|cancelled|ended|begun)")
+_MARK: Final = re.compile(r"(?P<name>[a-z0-9-]+)/(?P<mark>there|paused|cancelled|ended|begun)")
 # ./NAME.json:LINE
 _KEPT: Final = re.compile(r"\./(?P<name>[a-z0-9-]+)\.json:(?P<line>.*)")
 
@@ -50,8 +50,8 @@ class Survey:
     `unreadable` names the files of the state that cannot be read. `host_epoch` is the host's clock.
     `others` are the jobs of others that wait, as far as Slurm shows them. `ended` are arrays whose
     directory says that they have ended, `marked` those whose directory tells tasks not to begin,
-    `cancelled` those whose directory tells them that they are to end, and `begun` those of which a
-    task has opened its log.
+    `cancelled` those whose directory tells them that they are to end, `homeless` those whose
+    directory is not there, and `begun` those of which a task has opened its log.
     `directory` is where it was looked, `cluster` and `user` which Slurm was asked and by whom, and
     `is_private` whether it shows nobody but operators the jobs of others. `elsewhere` are arrays
     that were applied there under other names of a repository, as far as they could be read.
@@ -67,6 +67,7 @@ class Survey:
     ended: Set[str] = frozenset()
     marked: Set[str] = frozenset()
     cancelled: Set[str] = frozenset()
+    homeless: Set[str] = frozenset()
     begun: Set[str] = frozenset()
     directory: str = ""
     cluster: str = ""
@@ -139,6 +140,7 @@ def _look(
         marked=marks["paused"],
         cancelled=marks["cancelled"],
         begun=marks["begun"],
+        homeless={*states, *jobs}.difference(marks["there"], marks["ended"]),
         directory=directory,
         cluster=cluster,
         user=user,
@@ -191,6 +193,7 @@ def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], tu
 def _marks(lines: Iterable[str]) -> Mapping[str, Set[str]]:
     """The names of arrays by the mark that they have."""
     found: dict[str, set[str]] = {
+        "there": set(),
         "paused": set(),
         "cancelled": set(),
         "ended": set(),

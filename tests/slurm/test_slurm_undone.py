@@ -222,6 +222,25 @@ def test_a_number_that_slurm_gives_again_is_another_campaigns(forgetful: SlurmTe
     assert set(team.states("maps").values()) == {"PENDING"}
 
 
+def test_a_cancellation_that_slurm_has_forgotten_is_told(team: SlurmTeam) -> None:
+    """The array is in the queue again, and what its tasks need is among what was cancelled."""
+    team.write_campaign("letters", 2, suspend=True)
+    team.apply()
+    number = team.survey().states["letters"].job
+    # As after a controller that was killed just then.
+    team.lab.command("scancel", "exit 0")
+    campaign_file(team, "letters").unlink()
+    assert "1 pruned" in team.apply("--prune", "--allow-empty").stdout
+    team.lab.plain()
+    team.write_campaign("letters", 2)
+    words = f"to have it run anew, scancel {number}, and apply again"
+    assert words in team.apply(code=3).stderr
+    assert words in team.status()["letters"]["drift"]
+    team.lab.slurm.ask("scancel", str(number))
+    assert "1 applied" in team.apply().stdout
+    end(team, "letters")
+
+
 def test_a_task_that_somebody_cancels_is_told_while_the_others_go_on(team: SlurmTeam) -> None:
     team.write_campaign("letters", 3, pipeline="slow", window=1)
     team.apply()

@@ -133,6 +133,8 @@ def _record(run: Run, intended: Plan, wanted: Mapping[str, Submission]) -> None:
         detail = f"{record.phase}: {record.done} of {record.total} volumes done"
         if array.cancelled:
             detail += f"; {PRUNE_WAS_STOPPED}"
+        elif record.failed and not array.jobs:
+            detail += "; Slurm has nothing of it any more"
         run.note(Fate.RECORDED, name, detail, array.state.campaign)
 
 

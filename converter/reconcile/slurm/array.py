@@ -31,7 +31,7 @@ class Array:
 
     `astray` says why it is not looked for where it is, so that nothing follows from not finding it.
     `failures` are the last failed tries by index. `cancelled` is that its tasks are told to end,
-    `begun` that one of them has opened its log.
+    `begun` that one of them has opened its log, `homeless` that its directory is not there.
     """
 
     state: State | None
@@ -43,6 +43,7 @@ class Array:
     failures: Mapping[int, Result] = field(default_factory=dict)
     cancelled: bool = False
     begun: bool = False
+    homeless: bool = False
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -77,7 +78,7 @@ class Array:
             return False
         if len(self.results) >= state.total:
             return True
-        if self.astray or self.is_lost:
+        if self.astray or self.is_lost or self.homeless:
             return False
         return not any(map(self._may_come_back, self.jobs))
 
@@ -180,6 +181,7 @@ def array_of(name: str, found: Survey) -> Array:
         found.failures.get(name, {}),
         cancelled=name in found.cancelled,
         begun=name in found.begun,
+        homeless=name in found.homeless,
     )
 
 

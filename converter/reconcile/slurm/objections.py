@@ -9,7 +9,7 @@ from converter.reconcile.slurm.array import Array
 from converter.reconcile.slurm.submission import Submission
 from converter.slurm.comment import comment_of
 from converter.slurm.job import Phase
-from converter.slurm.layout import state_file
+from converter.slurm.layout import job_directory, state_file
 from converter.slurm.state import Step
 from converter.slurm.survey import Survey
 from converter.wording import first_few
@@ -37,6 +37,7 @@ def objection(
             _twice,
             _on_its_way,
             _lost,
+            _homeless,
             _forgotten,
             _applied_elsewhere,
             _ending,
@@ -127,6 +128,23 @@ def _lost(part: Submission, array: Array, found: Survey) -> str:
         f"Slurm has no array {state.job} any more, and no task of it has begun: Slurm has lost it, "
         f"or all of it was cancelled. To have it run, delete {file} on the Slurm host and apply "
         "again; to give it up, remove the campaign"
+    )
+
+
+def _homeless(part: Submission, array: Array, found: Survey) -> str:
+    """A prune that Slurm has forgotten, or somebody, has taken its directory away."""
+    if not array.homeless or array.has_ended or array.is_void:
+        return ""
+    if not (array.numbers or array.state is not None):
+        return ""
+    anew = [f"scancel {number}" for number in array.numbers]
+    if array.state is not None:
+        anew.append(f"delete {state_file(found.directory, part.repository, part.name)}")
+    directory = job_directory(found.directory, part.repository, part.name)
+    return (
+        f"its directory {directory} on the Slurm host is not there, so that no task can run and "
+        f"nothing says what was done: put it back, or, to have it run anew, {' and '.join(anew)}, "
+        "and apply again"
     )
 
 

@@ -27,6 +27,9 @@ from converter.slurm.state import State, Step
 # Looks at what was paused: between two of them tasks may start, or come back.
 LOOKS: Final = 5
 
+# Each is held by itself; what has been started, or changed, has one of its own.
+MANY_RECORDS: Final = 20
+
 # What a task takes from its look at the mark of a pause to its gate.
 TO_THE_GATE_SECONDS: Final = 3.0
 
@@ -64,6 +67,9 @@ def _is_new(run: Run, wanted: Iterable[Submission | Stray]) -> bool:
 def _pause_one(run: Run, wanted: Submission | Stray, array: Array, *, marked: bool) -> None:
     try:
         if not marked:
+            if len(array.pending) >= MANY_RECORDS:
+                many = f"it is being paused, which takes a while: {len(array.pending)} records wait"
+                run.note(Fate.NOTE, wanted.name, many, wanted.campaign)
             run.steps.mark(wanted.name, paused=True)
     finally:
         # What waits is held also where its directory is out of reach.

@@ -58,6 +58,7 @@ for name in *; do
         esac
     fi
     [ -d "$name/results" ] || continue
+    echo "$name/there"
     # Names with a dot are on their way, and may be gone. 1 is that there is nothing.
     for kind in results failures; do
         [ ! -d "$name/$kind" ] || grep -r --with-filename --exclude='.*' '' "$name/$kind" || [ $? -eq 1 ]

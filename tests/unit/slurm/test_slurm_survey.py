@@ -293,7 +293,7 @@ def test_who_asks_which_slurm(private: str, hides: bool) -> None:
 
 def test_what_was_applied_for_other_repositories_is_read_as_far_as_it_can_be() -> None:
     other = kept(repository="other")
-    found = look(text(kept(), elsewhere=[other, "{}\n", "half"]))
+    found = look(text(kept(), elsewhere=[other, "{}\n", "half\n"]))
     assert found.elsewhere == (other,)
     assert list(found.states) == ["letters"]
     assert found.unreadable == ()
