@@ -207,7 +207,8 @@ class _Seen:
 def _watch(client: "Client", repo: "Repo", selection: _Selection, directory: Path) -> int:
     from converter.observe.source import source_of
 
-    return _follow(source_of(client, repo, _note), client.now, repo, selection, directory)
+    source = source_of(client, repo, _note, places=True)
+    return _follow(source, client.now, repo, selection, directory)
 
 
 def _follow(
