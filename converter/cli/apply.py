@@ -108,7 +108,8 @@ def command(
     With --format json the document is {"version": 1, "events": [{"fate", "target", "campaign",
     "detail"}], "summary": {FATE: NUMBER OF CAMPAIGNS}, "exitCode", "error", "wait"}. It is written
     however the run ends; "error" is null unless something stopped it. "wait" is null without
-    --wait, else {"timedOut", "campaigns": [those of `status --format json`, with "result"]}.
+    --wait, else {"timedOut", "campaigns": [those of `status --format json`, with "result" and
+    without a place in the queue]}.
 
     With --wait, an apply that ended with exit code 0 or 3 waits, without its Lease, until each
     campaign has ended or rests: paused, held, or its Job is gone. Campaigns that were held back or
@@ -245,7 +246,8 @@ def _apply(
     manifests = rendered(repo, directory)
     announcer.expect(manifests)
     apply(client, manifests, settings, queue_for(settings.backend), chosen, outcome)
-    return Watched(lambda note: source_of(client, repo, note), client.now)
+    # No end depends on the places in the queue, and the chart's identity may not read them.
+    return Watched(lambda note: source_of(client, repo, note, places=False), client.now)
 
 
 def _wait(

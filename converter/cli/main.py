@@ -81,7 +81,10 @@ def main() -> None:
     gc.set_threshold(_ALLOCATIONS)
     signal.signal(signal.SIGTERM, _terminated)
     accept_any_text()
-    sys.exit(_run())
+    code = _run()
+    # Python would look for garbage among all that was made, and then end all the same.
+    gc.freeze()
+    sys.exit(code)
 
 
 def _run() -> int:

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from converter.checks import check
-from converter.cli.problem_formats import Report, summary
 from converter.errors import InvalidRepository, Refused
 from converter.git import repository_name
 from converter.load import LoadResult, load_repo
@@ -76,7 +75,7 @@ def load_valid(directory: Path, *, samples: bool = True) -> Repo:
     """
     loaded, problems = load_checked(directory, samples=samples)
     if loaded.repo is None or any(problem.level is Level.ERROR for problem in problems):
-        raise InvalidRepository(problems, summary(Report(tuple(problems), files=0)))
+        raise _invalid(problems)
     for problem in problems:
         click.echo(str(problem), err=True)
     return loaded.repo
@@ -94,8 +93,15 @@ def rendered(repo: Repo, directory: Path) -> tuple[Manifest, ...]:
     manifests = render(repo)
     problems = _opened_from_here(directory, problems_of(repo, manifests))
     if problems:
-        raise InvalidRepository(problems, summary(Report(tuple(problems), files=0)))
+        raise _invalid(problems)
     return manifests
+
+
+def _invalid(problems: Sequence[Problem]) -> InvalidRepository:
+    # Imported where it is needed: most repositories have no problem to count.
+    from converter.cli.problem_formats import Report, summary
+
+    return InvalidRepository(problems, summary(Report(tuple(problems), files=0)))
 
 
 def named(repo: Repo, directory: Path, *, for_certain: bool = False) -> Repo:

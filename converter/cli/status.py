@@ -164,13 +164,18 @@ def _tell(seen: "_Seen", repo: "Repo", output: str) -> int:
 
 
 def _look(client: "Client", repo: "Repo", selection: _Selection, directory: Path) -> "_Seen":
-    from converter.explain.detail import read_detail
-    from converter.explain.facts import facts_of
-    from converter.explain.reading import read_for_explain
-    from converter.explain.rules import causes, first_sentence
+    from concurrent.futures import ThreadPoolExecutor
+
     from converter.observe.look import look
 
-    snapshot, every = look(client, repo)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        looking = pool.submit(look, client, repo)
+        # Imported while the API server answers.
+        from converter.explain.detail import read_detail
+        from converter.explain.facts import facts_of
+        from converter.explain.reading import read_for_explain
+        from converter.explain.rules import causes, first_sentence
+    snapshot, every = looking.result()
     places = snapshot.places
     _check_name(selection, every, repo, directory)
     found = selection.of(every)
@@ -207,7 +212,8 @@ class _Seen:
 def _watch(client: "Client", repo: "Repo", selection: _Selection, directory: Path) -> int:
     from converter.observe.source import source_of
 
-    return _follow(source_of(client, repo, _note), client.now, repo, selection, directory)
+    source = source_of(client, repo, _note, places=True)
+    return _follow(source, client.now, repo, selection, directory)
 
 
 def _follow(

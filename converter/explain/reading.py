@@ -1,5 +1,6 @@
 """Reads what the rules need, and only what they need; what cannot be read is noted, not raised."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -211,7 +212,8 @@ def _read_refusals(
 ) -> Mapping[str, Refusal | None]:
     """Of campaigns that are not on the cluster, or not as git has them."""
     known = [status for status in asked if status.name in repo.campaigns]
-    missing = {status.name for status in known if _lacks_jobs(status, jobs)}
+    there = Counter(label(job, CAMPAIGN_LABEL) for job in jobs)
+    missing = {status.name for status in known if _lacks_jobs(status, there[status.name])}
     drifted = {status.name for status in known if status.drift and not status.phase.is_end}
     if not missing | drifted:
         return {}
@@ -225,9 +227,8 @@ def _read_refusals(
         return {}
 
 
-def _lacks_jobs(status: Status, jobs: Iterable[Object]) -> bool:
+def _lacks_jobs(status: Status, there: int) -> bool:
     """All of them, or those of some parts, which may have ended and been reaped as well."""
     if status.phase is Phase.MISSING:
         return True
-    there = sum(label(job, CAMPAIGN_LABEL) == status.name for job in jobs)
     return status.parts > there and not status.phase.is_end

@@ -32,11 +32,11 @@ class Source(Protocol):
         ...
 
 
-def source_of(client: Client, repo: Repo, note: Callable[[str], object]) -> Source:
+def source_of(client: Client, repo: Repo, note: Callable[[str], object], *, places: bool) -> Source:
     """Watches, if they can be set up now. What keeps them from it is told by the first read of the
-    other source, where it keeps from that too.
+    other source, where it keeps from that too. Without `places` no place in the queue is asked for.
     """
-    watching = Watching(client, repo)
+    watching = Watching(client, repo, places=places)
     try:
         watching.start()
     except (ApiError, ClusterUnavailable) as error:

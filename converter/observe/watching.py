@@ -61,12 +61,13 @@ class Watching:
     server = API_SERVER
     pace = API_SERVERS_PACE
 
-    def __init__(self, client: Client, repo: Repo) -> None:
+    def __init__(self, client: Client, repo: Repo, *, places: bool) -> None:
         settings = repo.settings
         self._client = client
         self._namespace = settings.namespace
         self._queue = settings.queue
         self._backend = settings.backend
+        self._asks_places = places and settings.backend is Backend.KUEUE
         self._mirror = Mirror(
             wanted_of(repo), settings.repository, settings.backend, now=client.now
         )
@@ -127,7 +128,7 @@ class Watching:
                 return
 
     def _placed(self, found: Sequence[Status]) -> Sequence[Status]:
-        if self._backend is not Backend.KUEUE:
+        if not self._asks_places:
             return found
         waits = any(status.phase is Phase.WAITING for status in found)
         if not waits or time.monotonic() < self._places_at + PLACES_SECONDS:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from cluster.team import Team
+from cluster.team import SLOW, Team, eventually
 
 from converter.doctor.needs import NEEDS, Command
 
@@ -108,7 +108,12 @@ def needed(command: Command) -> set[tuple[str, str, str]]:
 
 def test_the_commands_ask_for_nothing_that_doctor_does_not_check(fit_team: Team) -> None:
     team = fit_team
+    team.write_pipeline(script=SLOW)
+    team.write_campaign("first")
+    team.apply()
+    eventually(lambda: team.admitted("first"), "an admission, which takes the only GPU")
     team.write_campaign("one", priority=f"{team.tenant.queue}-urgent")
+    waits = (Command.APPLY, Command.STATUS, Command.EXPLAIN)
     for command, *arguments in (
         (Command.DIFF, "."),
         (Command.APPLY, ".", "--wait", "--timeout=2s"),
@@ -124,6 +129,7 @@ def test_the_commands_ask_for_nothing_that_doctor_does_not_check(fit_team: Team)
             if event.resource not in REVIEWS
         }
         assert asked, done.text
+        assert ("Waiting" in done.text) is (command in waits), done.text
         assert asked - needed(command) == set(), done.text
 
 
