@@ -165,17 +165,21 @@ def _tell(seen: "_Seen", repo: "Repo", output: str) -> int:
 
 def _look(client: "Client", repo: "Repo", selection: _Selection, directory: Path) -> "_Seen":
     from concurrent.futures import ThreadPoolExecutor
+    from importlib import import_module
 
     from converter.observe.look import look
 
     with ThreadPoolExecutor(max_workers=1) as pool:
-        looking = pool.submit(look, client, repo)
-        # Imported while the API server answers.
-        from converter.explain.detail import read_detail
-        from converter.explain.facts import facts_of
-        from converter.explain.reading import read_for_explain
-        from converter.explain.rules import causes, first_sentence
-    snapshot, every = looking.result()
+        # What is imported below is loaded while the API server answers. Not the other way round: an
+        # interrupt would wait for the answer.
+        for module in ("rules", "reading", "facts", "detail"):
+            pool.submit(import_module, f"converter.explain.{module}")
+        snapshot, every = look(client, repo)
+    from converter.explain.detail import read_detail
+    from converter.explain.facts import facts_of
+    from converter.explain.reading import read_for_explain
+    from converter.explain.rules import causes, first_sentence
+
     places = snapshot.places
     _check_name(selection, every, repo, directory)
     found = selection.of(every)
