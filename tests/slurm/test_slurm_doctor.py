@@ -504,7 +504,7 @@ def test_a_state_that_cannot_be_read(team: SlurmTeam) -> None:
     next(team.shared.glob("state/*/letters.json")).write_text("{}\n")
     found = findings(team)
     assert bad(found)["state"] == "fault"
-    assert "1 files in " in told(found, "state")
+    assert "letters.json in " in told(found, "state")
 
 
 def test_jobs_of_somebody_else(team: SlurmTeam) -> None:

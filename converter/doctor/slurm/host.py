@@ -12,7 +12,7 @@ SLURM_TOOLS: Final = ("sbatch", "scontrol", "squeue", "scancel")
 # What the scripts there need beside them.
 SYSTEM_TOOLS: Final = (
     *("env", "sed", "grep", "date", "timeout", "flock", "find", "tar"),
-    *("cat", "mkdir", "dirname", "mv", "rm", "touch", "sync"),
+    *("cat", "tr", "mkdir", "dirname", "mv", "rm", "touch", "sync"),
 )
 MOST_SKEW: Final = 30
 

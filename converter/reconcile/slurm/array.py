@@ -200,8 +200,10 @@ def _astray(state: State | None, jobs: Sequence[Job], found: Survey) -> str:
                 f"of others (PrivateData): run it as {state.user}"
             )
     for job in jobs:
-        there, _, script = job.script.rpartition("/")
-        if script == TASK_SCRIPT and not there.startswith(f"{found.directory}/{CAMPAIGNS}/"):
+        # The script has the directory as its argument, but in older submissions.
+        there, mark, rest = job.script.partition(f"/{TASK_SCRIPT}")
+        is_ours = mark and (not rest or rest.startswith(" "))
+        if is_ours and not there.startswith(f"{found.directory}/{CAMPAIGNS}/"):
             return (
                 f"array {job.array_job_id or job.job_id} was submitted from {there}: put "
                 "`slurm.directory` back until it has ended"

@@ -610,7 +610,10 @@ ROWS = (
     Row(
         "it is live, and the directory is another one",
         [LETTERS],
-        seen(jobs=[record(script="/old/campaigns/team-1/letters/task.sh")], directory="/new"),
+        seen(
+            jobs=[record(script="/old/campaigns/team-1/letters/task.sh /old/campaigns/x")],
+            directory="/new",
+        ),
         "letters: held back",
         "array 31 was submitted from /old/campaigns/team-1/letters: put `slurm.directory` back",
     ),
