@@ -45,7 +45,7 @@ def split(campaign: Campaign, settings: Settings) -> tuple[Part, ...]:
     parts have the window between them; on Kubernetes each has all of it, as far as the quota goes.
     """
     shares = tuple(_shares(campaign, settings))
-    window = min(campaign.window or settings.window, settings.window)
+    window = window_of(campaign, settings)
     if len(shares) == 1:
         return (Part(campaign.name, 1, shares[0], window),)
     windows = [window] * len(shares)
@@ -55,6 +55,11 @@ def split(campaign: Campaign, settings: Settings) -> tuple[Part, ...]:
         Part(f"{campaign.name[:NAME_LENGTH]}-part{index}", index, share, own)
         for index, (share, own) in enumerate(zip(shares, windows, strict=True), start=1)
     )
+
+
+def window_of(campaign: Campaign, settings: Settings) -> int:
+    """How many volumes of a campaign, or of each of its Jobs, are asked for at once."""
+    return min(campaign.window or settings.window, settings.window)
 
 
 def shared_window(window: int, sizes: Sequence[int]) -> list[int]:

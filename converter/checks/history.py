@@ -16,7 +16,7 @@ from converter.load.wording import listed, quoted
 from converter.model import Campaign, Settings, Volume
 from converter.problem import Level
 from converter.rule import Rule
-from converter.split import split
+from converter.split import split, window_of
 from converter.wording import first_few
 
 BEFORE: Final = "# before: campaigns/letters.yaml\npipeline: ocr\nvolumes: [letters-1871]\n"
@@ -113,7 +113,7 @@ def _changed_window(loaded: LoadResult, earlier: Earlier) -> Iterator[Finding]:
     by_settings: list[str] = []
     for name, was in sorted(earlier.campaigns.items()):
         now = loaded.campaigns[name]
-        before, after = _window(was, earlier.settings), _window(now, loaded.settings)
+        before, after = window_of(was, earlier.settings), window_of(now, loaded.settings)
         if was.suspend or not _is_another_number(before, after, now, loaded.settings):
             continue
         if now.window == was.window:
@@ -203,10 +203,6 @@ def free_name(path: str, taken: Iterable[str]) -> str:
     while f"{stem}-{number}.yaml" in known:
         number += 1
     return f"{stem}-{number}.yaml"
-
-
-def _window(campaign: Campaign, settings: Settings) -> int:
-    return min(campaign.window or settings.window, settings.window)
 
 
 def _is_another_number(before: int, after: int, campaign: Campaign, settings: Settings) -> bool:

@@ -37,14 +37,13 @@ class WantedPart:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One campaign, `parts` by the name of their Job. `window` is what is asked for at once."""
+    """One campaign, `parts` by the name of their Job."""
 
     parts: Mapping[str, WantedPart]
     pipeline: str
     size: str
     queue: str
     priority: str
-    window: int
     suspended: bool
 
     @property
@@ -76,7 +75,6 @@ def _wanted(campaign: Campaign, recipe: Recipe, repo: Repo) -> Wanted:
         size=recipe.size,
         queue=settings.queue,
         priority=campaign.priority,
-        window=min(campaign.window or settings.window, settings.window),
         suspended=campaign.suspend,
     )
 
@@ -95,10 +93,10 @@ def drift(wanted: Wanted, job_name: str, job: Object, system: QueueSystem) -> st
     paused = annotation(job, SUSPEND_ANNOTATION) == "true"
     if paused is not wanted.suspended:
         return NOT_PAUSED if wanted.suspended else NOT_RESUMED
-    if (window := annotation(job, WINDOW_ANNOTATION)) != str(wanted.window):
-        return f"its window is {window}, and git says {wanted.window}"
-    if (pods := _pods_at_once(job, wanted.window)) != wanted.window:
-        return f"its Job's parallelism is {pods}, and git says window {wanted.window}"
+    if (window := annotation(job, WINDOW_ANNOTATION)) != str(part.window):
+        return f"its window is {window}, and git says {part.window}"
+    if (pods := _pods_at_once(job, part.window)) != part.window:
+        return f"its Job's parallelism is {pods}, and git says window {part.window}"
     if (priority := system.priority_of(job)) != wanted.priority:
         return f"its priority is {priority or 'none'}, and git says {wanted.priority or 'none'}"
     queue = system.queue_of(job)

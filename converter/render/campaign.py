@@ -67,7 +67,7 @@ def _job(part: Part, campaign: Campaign, recipe: Recipe, settings: Settings) -> 
         metadata=_job_metadata(part, campaign, recipe, settings),
         suspended=queue.starts_suspended(campaign),
         completions=len(part.volumes),
-        parallelism=_parallelism(campaign, settings),
+        parallelism=part.window,
         backoff_limit_per_index=settings.backoff_limit_per_index,
         ttl_seconds_after_finished=recipe.ttl_seconds_after_finished,
         max_seconds=recipe.max_seconds,
@@ -86,26 +86,20 @@ def _job(part: Part, campaign: Campaign, recipe: Recipe, settings: Settings) -> 
 def _job_metadata(
     part: Part, campaign: Campaign, recipe: Recipe, settings: Settings
 ) -> dict[str, Any]:
-    parallelism = _parallelism(campaign, settings)
     queued = queue_for(settings.backend).job_metadata(
-        _with_useful_minimum(campaign, min(parallelism, len(part.volumes))),
+        _with_useful_minimum(campaign, min(part.window, len(part.volumes))),
         settings,
         recipe.max_execution_seconds,
     )
     annotations = {
         **queued.annotations,
         INPUTS_ANNOTATION: inputs_digest(part, recipe, settings),
-        WINDOW_ANNOTATION: str(parallelism),
+        WINDOW_ANNOTATION: str(part.window),
     }
     if campaign.suspend:
         annotations[SUSPEND_ANNOTATION] = "true"
     labels = object_labels(Role.CAMPAIGN, recipe.pipeline, campaign.name)
     return object_metadata(part.job, settings, {**labels, **queued.labels}, annotations)
-
-
-def _parallelism(campaign: Campaign, settings: Settings) -> int:
-    """How many volumes of one part are asked for at once; the part may have fewer."""
-    return min(campaign.window or settings.window, settings.window)
 
 
 def _with_useful_minimum(campaign: Campaign, pods: int) -> Campaign:

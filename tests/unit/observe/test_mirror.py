@@ -30,7 +30,7 @@ STATES = (queued, running, evicted, ended)
 
 def wanted(*names: str) -> dict[str, Wanted]:
     parts = {"parts": {"x": WantedPart(3, "inputs-1", 2)}, "pipeline": "ocr", "size": "s"}
-    made: Any = {**parts, "queue": "gpu", "priority": "", "window": 2, "suspended": False}
+    made: Any = {**parts, "queue": "gpu", "priority": "", "suspended": False}
     return {name: Wanted(**made) for name in names}
 
 

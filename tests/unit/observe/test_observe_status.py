@@ -48,7 +48,6 @@ def git(volumes: int, **said: Any) -> dict[str, Wanted]:
         size="s",
         queue="gpu",
         priority="",
-        window=2,
         suspended=False,
     )
     return {"scan": replace(made, **said)}

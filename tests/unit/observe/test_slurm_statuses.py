@@ -55,7 +55,6 @@ def wanted_of(*parts: Submission) -> dict[str, Wanted]:
             "small",
             "",
             of[0].priority,
-            of[0].window,
             of[0].suspended,
         )
         for name, of in campaigns.items()
