@@ -9,12 +9,7 @@ from converter.diff.objects import NOWHERE
 from converter.errors import Refused
 from converter.reconcile.plan import kept_by_hold
 from converter.reconcile.prune import left_over
-from converter.reconcile.slurm.array import (
-    PRUNE_WAS_STOPPED,
-    array_of,
-    arrays_in,
-    campaign_of,
-)
+from converter.reconcile.slurm.array import PRUNE_WAS_STOPPED, array_of
 from converter.reconcile.slurm.deciding import (
     Unwanted,
     check_prune,
@@ -25,6 +20,7 @@ from converter.reconcile.slurm.deciding import (
     resume_of,
     settled,
     settling,
+    stopped_prunes,
     unwanted,
     window_in_words,
 )
@@ -99,10 +95,9 @@ def _settled(intended: Plan, found: Survey) -> Iterator[Change]:
 
 
 def _revived(campaigns: Set[str], found: Survey) -> Iterator[Change]:
-    for name, array in arrays_in(found).items():
-        if array.prune_was_stopped and campaign_of(array) in campaigns:
-            detail = f"{PRUNE_WAS_STOPPED}: that is undone"
-            yield Change(Action.CHANGE, f"Array/{name}", detail, campaign_of(array))
+    for name, campaign in stopped_prunes(campaigns, found):
+        detail = f"{PRUNE_WAS_STOPPED}: that is undone"
+        yield Change(Action.CHANGE, f"Array/{name}", detail, campaign)
 
 
 def _paused(intended: Plan, found: Survey) -> Iterator[Change]:

@@ -28,7 +28,8 @@ _RESULT: Final = re.compile(
     r":(?P<code>[0-9]{1,3}) (?P<attempt>[0-9]{1,9}) (?P<at>[0-9TZ:-]+)"
 )
 # NAME/MARK
-_MARK: Final = re.compile(r"(?P<name>[a-z0-9-]+)/(?P<mark>there|paused|cancelled|ended|begun)")
+_DIRECTORY_MARKS: Final = ("there", "paused", "cancelled", "ended", "begun")
+_MARK: Final = re.compile(rf"(?P<name>[a-z0-9-]+)/(?P<mark>{'|'.join(_DIRECTORY_MARKS)})")
 # ./NAME.json:LINE
 _KEPT: Final = re.compile(r"\./(?P<name>[a-z0-9-]+)\.json:(?P<line>.*)")
 
@@ -192,13 +193,7 @@ def _states(lines: Iterable[str], repository: str) -> tuple[dict[str, State], tu
 
 def _marks(lines: Iterable[str]) -> Mapping[str, Set[str]]:
     """The names of arrays by the mark that they have."""
-    found: dict[str, set[str]] = {
-        "there": set(),
-        "paused": set(),
-        "cancelled": set(),
-        "ended": set(),
-        "begun": set(),
-    }
+    found: dict[str, set[str]] = {mark: set() for mark in _DIRECTORY_MARKS}
     for line in lines:
         if match := _MARK.fullmatch(line):
             found[match["mark"]].add(match["name"])

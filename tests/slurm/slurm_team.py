@@ -50,6 +50,14 @@ class SlurmTeam(Arrays):
     def name(self) -> str:
         return self.home.name
 
+    def directory(self, array: str) -> Path:
+        """Where the files of an array are."""
+        return next((self.shared / "campaigns").glob(f"*/{array}"))
+
+    def state_file(self, array: str) -> Path:
+        """What an apply has kept of it."""
+        return next((self.shared / "state").glob(f"*/{array}.json"))
+
     def write(self, path: str, document: Mapping[str, Any]) -> None:
         file = self.repo / path
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -501,7 +501,7 @@ def test_looking_keeps_no_apply_out(team: SlurmTeam) -> None:
 
 def test_a_state_that_cannot_be_read(team: SlurmTeam) -> None:
     team.apply()
-    next(team.shared.glob("state/*/letters.json")).write_text("{}\n")
+    team.state_file("letters").write_text("{}\n")
     found = findings(team)
     assert bad(found)["state"] == "fault"
     assert "letters.json in " in told(found, "state")

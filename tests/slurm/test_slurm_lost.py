@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 from slurm.lab import eventually
@@ -17,10 +16,6 @@ def finished(team: SlurmTeam) -> None:
     team.apply()
     eventually(lambda: team.phases()["letters"] == "Finished", "its end")
     assert "recorded: Array/letters: Finished" in team.apply().stdout
-
-
-def state_file(team: SlurmTeam) -> Path:
-    return next((team.shared / "state").glob("*/letters.json"))
 
 
 @pytest.mark.parametrize("words", ["Comment=checked", "Comment=", "JobName=anna"])
@@ -49,7 +44,7 @@ def test_an_array_that_somebody_has_relabelled_is_still_paused_and_counted(
 def test_what_has_ended_and_is_queued_again_is_told_and_can_be_paused(team: SlurmTeam) -> None:
     finished(team)
     number = team.survey().states["letters"].job
-    directory = next((team.shared / "campaigns").glob("*/letters"))
+    directory = team.directory("letters")
     # Else its tasks would find that they have ended, and end.
     shutil.rmtree(directory / "results")
     (directory / "results").mkdir()
@@ -70,21 +65,21 @@ def test_what_has_ended_and_is_queued_again_is_told_and_can_be_paused(team: Slur
 def test_what_has_ended_does_not_run_again_where_its_state_is_lost(team: SlurmTeam) -> None:
     finished(team)
     calls = team.lab.watch("sbatch")
-    state_file(team).unlink()
+    team.state_file("letters").unlink()
     done = team.apply(code=3)
     assert "tasks of it have run, as its directory on the Slurm host says" in done.stderr
     assert "0 applied" in done.stdout
     assert calls.read_text() == ""
     # As the message says.
-    shutil.rmtree(next((team.shared / "campaigns").glob("*/letters")))
+    shutil.rmtree(team.directory("letters"))
     assert "1 applied" in team.apply().stdout
     assert len(calls.read_text().splitlines()) == 1
 
 
 def test_a_state_that_is_empty_is_not_none(team: SlurmTeam) -> None:
     finished(team)
-    state_file(team).write_text("")
-    shutil.rmtree(next((team.shared / "campaigns").glob("*/letters")))
+    team.state_file("letters").write_text("")
+    shutil.rmtree(team.directory("letters"))
     done = team.apply(code=3)
     assert "letters.json in " in done.stderr
     assert "0 applied" in done.stdout
@@ -95,7 +90,7 @@ def test_a_state_that_cannot_be_read_stops_its_own_campaign_alone(team: SlurmTea
     finished(team)
     team.write_campaign("maps", 2, pipeline="slow", window=1)
     team.apply()
-    kept = state_file(team)
+    kept = team.state_file("letters")
     kept.unlink()
     kept.mkdir()
     team.write_campaign("maps", 2, pipeline="slow", window=1, suspend=True)
@@ -108,10 +103,10 @@ def test_a_state_that_cannot_be_read_stops_its_own_campaign_alone(team: SlurmTea
 
 def test_what_lies_about_in_the_directory_stops_nothing(team: SlurmTeam) -> None:
     finished(team)
-    elsewhere = state_file(team).parent.with_name("other")
+    elsewhere = team.state_file("letters").parent.with_name("other")
     elsewhere.mkdir()
     (elsewhere / "x.json").write_text("==squeue==\n==results==\n")
-    directory = next((team.shared / "campaigns").glob("*/letters"))
+    directory = team.directory("letters")
     odd = directory.with_name("-rf") / "results"
     odd.mkdir(parents=True)
     (odd / "0").write_text("x\n")

@@ -19,7 +19,7 @@ def begun(team: SlurmTeam) -> Path:
     team.write_campaign("letters", 3, pipeline="slow", window=1)
     team.apply()
     eventually(team.at_work.exists, "one task")
-    return next((team.shared / "campaigns").glob("*/letters")) / "paused"
+    return team.directory("letters") / "paused"
 
 
 def test_a_pause_that_was_stopped_and_taken_back_keeps_no_task_from_beginning(

@@ -58,7 +58,7 @@ def submitted(team: SlurmTeam, number: int, **keys: object) -> int:
 
 def written(team: SlurmTeam) -> dict[str, str]:
     """What the tasks have written of how they ended: exit code and try by the name of the file."""
-    (home,) = (team.shared / "campaigns").glob("*/letters")
+    home = team.directory("letters")
     files = [*home.glob("results/*"), *home.glob("failures/*")]
     return {str(each.relative_to(home)): each.read_text().rpartition(" ")[0] for each in files}
 

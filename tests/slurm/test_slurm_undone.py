@@ -18,14 +18,6 @@ def campaign_file(team: SlurmTeam, name: str) -> Path:
     return team.repo / f"campaigns/{name}.yaml"
 
 
-def state_file(team: SlurmTeam, name: str) -> Path:
-    return next((team.shared / "state").glob(f"*/{name}.json"))
-
-
-def directory(team: SlurmTeam, name: str) -> Path:
-    return next((team.shared / "campaigns").glob(f"*/{name}"))
-
-
 def end(team: SlurmTeam, *names: str) -> None:
     """Their end, and the record of it."""
     eventually(lambda: team.phases() == dict.fromkeys(names, "Finished"), "their end")
@@ -40,7 +32,7 @@ def prune_fails(team: SlurmTeam) -> None:
     team.lab.command("scancel", "echo 'scancel: error: no route' >&2; exit 1")
     assert "no route" in team.apply("--prune", "--allow-empty", code=1).stderr
     team.lab.plain()
-    assert (directory(team, "letters") / "cancelled").exists()
+    assert (team.directory("letters") / "cancelled").exists()
     campaign_file(team, "letters").write_text(text)
 
 
@@ -70,8 +62,8 @@ def test_a_campaign_that_is_paused_or_held_back_does_not_keep_what_a_prune_has_l
     prune_fails(team)
     team.write_campaign("letters", 4, pipeline="slow", window=1, suspend=True)
     assert "its tasks end without having run, and is undone" in team.apply(code=3).stdout
-    assert not (directory(team, "letters") / "cancelled").exists()
-    assert (directory(team, "letters") / "paused").exists()
+    assert not (team.directory("letters") / "cancelled").exists()
+    assert (team.directory("letters") / "paused").exists()
 
 
 def test_what_is_cut_into_other_parts_is_paused_all_the_same(team: SlurmTeam) -> None:
@@ -102,16 +94,16 @@ def test_what_is_cut_into_other_parts_is_paused_all_the_same(team: SlurmTeam) ->
 def test_a_state_that_is_put_back_from_before_records_what_was_done(team: SlurmTeam) -> None:
     team.write_campaign("letters", 2)
     team.apply()
-    before = state_file(team, "letters").read_text()
+    before = team.state_file("letters").read_text()
     end(team, "letters")
-    record = json.loads(state_file(team, "letters").read_text())["record"]
-    state_file(team, "letters").write_text(before)
+    record = json.loads(team.state_file("letters").read_text())["record"]
+    team.state_file("letters").write_text(before)
     assert team.phases() == {"letters": "Finished"}
     assert "recorded: Array/letters: Finished: 2 of 2 volumes done" in team.apply().stdout
-    assert json.loads(state_file(team, "letters").read_text())["record"] == record
+    assert json.loads(team.state_file("letters").read_text())["record"] == record
     # Beside it: no state of anything.
     for name in ("letters.old.json", "letters-old.json"):
-        state_file(team, "letters").with_name(name).write_text(before)
+        team.state_file("letters").with_name(name).write_text(before)
     assert team.phases() == {"letters": "Finished"}
     assert "1 finished" in team.apply().stdout
 
@@ -120,7 +112,7 @@ def test_a_state_that_is_cut_spoils_no_other(team: SlurmTeam) -> None:
     for name in ("atlas", "letters", "maps"):
         team.write_campaign(name, suspend=True)
     team.apply()
-    cut = state_file(team, "letters")
+    cut = team.state_file("letters")
     for text in (cut.read_text()[:200], "[" * 100_000):
         cut.write_text(text)
         found = team.status()
@@ -186,7 +178,7 @@ def test_what_slurm_has_lost_is_not_taken_for_what_has_ended(forgetful: SlurmTea
     assert found["letters"]["drift"].startswith("Slurm has no array 1 any more")
     done = team.apply(code=3)
     # One may have run, as far as anybody knows, and the other may not.
-    file = state_file(team, "letters")
+    file = team.state_file("letters")
     assert f"To have it run, delete {file} on the Slurm host and apply again" in done.stderr
     assert "created: Array/maps" in done.stdout
     assert set(team.states("maps").values()) == {"PENDING"}

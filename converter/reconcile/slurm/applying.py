@@ -12,17 +12,13 @@ from converter.errors import Refused
 from converter.reconcile.outcome import Event, Fate, Outcome
 from converter.reconcile.plan import kept_by_hold
 from converter.reconcile.prune import NO_CAMPAIGN, left_over
-from converter.reconcile.slurm.array import (
-    PRUNE_WAS_STOPPED,
-    array_of,
-    arrays_in,
-    campaign_of,
-)
+from converter.reconcile.slurm.array import PRUNE_WAS_STOPPED, array_of
 from converter.reconcile.slurm.deciding import (
     check_prune,
     released_with_it,
     settled,
     settling,
+    stopped_prunes,
     unwanted,
     window_in_words,
 )
@@ -85,7 +81,9 @@ def _apply_locked(
         outcome.add(event)
     for campaign in intended.finished:
         outcome.add(Event(Fate.FINISHED, f"campaign {campaign}", "", campaign))
-    _mend(run, {each.campaign for each in wanted})
+    campaigns = {each.campaign for each in wanted}
+    _undo_stopped_prunes(run, campaigns)
+    _reset_times(run, campaigns)
     # What runs is paused before anything is started.
     new = {each.name for each in intended.submitted}
     pause(run, [*(each for each in intended.paused if each.name not in new), *intended.strays])
@@ -97,23 +95,23 @@ def _apply_locked(
     _prune(run, intended)
 
 
-def _mend(run: Run, campaigns: Set[str]) -> None:
-    """Put right what a prune that was stopped, or a clock that was ahead, has left of these."""
-    for name, array in arrays_in(run.found).items():
-        campaign = campaign_of(array)
-        if campaign not in campaigns:
-            continue
-        if array.prune_was_stopped:
-            try:
-                run.steps.revive(name)
-            except SlurmRefused as error:
-                run.note(Fate.REFUSED, name, f"{PRUNE_WAS_STOPPED}: {error}", campaign)
-            else:
-                run.note(Fate.CONFIGURED, name, f"{PRUNE_WAS_STOPPED}, and is undone", campaign)
-        state = array.state
-        if array.is_void and state is not None and state.at > run.found.host_epoch:
+def _undo_stopped_prunes(run: Run, campaigns: Set[str]) -> None:
+    for name, campaign in stopped_prunes(campaigns, run.found):
+        try:
+            run.steps.revive(name)
+        except SlurmRefused as error:
+            run.note(Fate.REFUSED, name, f"{PRUNE_WAS_STOPPED}: {error}", campaign)
+        else:
+            run.note(Fate.CONFIGURED, name, f"{PRUNE_WAS_STOPPED}, and is undone", campaign)
+
+
+def _reset_times(run: Run, campaigns: Set[str]) -> None:
+    """How long a submission may be on its way counts from now where the clock was ahead then."""
+    now = run.found.host_epoch
+    for name, state in run.found.states.items():
+        if state.campaign in campaigns and state.at > now and array_of(name, run.found).is_void:
             with suppress(SlurmRefused):
-                run.steps.save(replace(state, at=run.found.host_epoch))
+                run.steps.save(replace(state, at=now))
 
 
 def _record(run: Run, intended: Plan, wanted: Mapping[str, Submission]) -> None:

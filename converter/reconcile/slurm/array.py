@@ -117,7 +117,9 @@ class Array:
     @property
     def tried_again(self) -> tuple[int, ...]:
         """The indexes of volumes that failed and are not given up."""
-        return tuple(sorted(set(self.failures).difference(self.results, self.unaccounted)))
+        failed = set(self.failures).difference(self.results)
+        # Few have any, and what is accounted for takes a look at every task.
+        return tuple(sorted(failed - self.unaccounted)) if failed else ()
 
     @property
     def unaccounted(self) -> frozenset[int]:

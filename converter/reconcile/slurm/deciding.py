@@ -3,7 +3,7 @@
 An apply carries it out and a diff shows it, so it is decided here for both.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,6 +58,14 @@ def settled(intended: Plan, found: Survey) -> Iterator[Submission]:
     for each in (*intended.paused, *intended.resumed):
         if each.campaign not in intended.held_back and array_of(each.name, found).numbers:
             yield each
+
+
+def stopped_prunes(campaigns: Set[str], found: Survey) -> Iterator[tuple[str, str]]:
+    """The arrays of these campaigns that a prune has told to end without cancelling them, each with
+    its campaign."""
+    for name, array in arrays_in(found).items():
+        if array.prune_was_stopped and (campaign := campaign_of(array)) in campaigns:
+            yield name, campaign
 
 
 def is_paused(array: Array) -> bool:
